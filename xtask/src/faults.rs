@@ -26,11 +26,13 @@ pub fn run(repository: &Path, times: u64, seed: Option<u64>) -> anyhow::Result<E
     let built_server = cargo(&["-p", "nbuf", "--test", "serve", "--no-run"])?;
     anyhow::ensure!(built.success() && built_server.success(), "the tests cannot be built");
     let begun = Instant::now();
-    let cached = cargo(&["-p", "nbuf-core", "--lib", "cache::cached", "--", "--nocapture"])?;
+    let tests = |of: &str| cargo(&["-p", "nbuf-core", "--lib", of, "--", "--nocapture"]);
+    let (cached, journaled) = (tests("cache::cached")?, tests("cache::journaled")?);
     let kill = "a_killed_server_has_lost_nothing_that_was_flushed";
     let killed = cargo(&["-p", "nbuf", "--test", "serve", kill])?;
     let seconds = begun.elapsed().as_secs();
-    anyhow::ensure!(cached.success() && killed.success(), "a test failed, after {seconds} s");
+    let is_good = cached.success() && journaled.success() && killed.success();
+    anyhow::ensure!(is_good, "a test failed, after {seconds} s");
     writeln!(io::stdout(), "faults: {} kills of a server; all in {seconds} s", 10 * times)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -19,3 +19,4 @@ pub mod stores;
 pub mod surface;
 pub mod tidy;
 pub mod truth;
+pub mod vm;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use xtask::{
     accuracy, captures, cost, discs, dist, docs, faults, giant, semver, served, sqlite, stores,
-    surface, tidy, truth,
+    surface, tidy, truth, vm,
 };
 
 const USAGE: &str = "\
@@ -37,8 +37,10 @@ usage: cargo xtask tidy
        cargo xtask sqlite FOLDER          (SQLite's own tests over nbuf-sqlite; its sources are in FOLDER)
        cargo xtask captures               (as root, after cargo build --release)
        cargo xtask accuracy [PROGRAM...]  (the same)
-       cargo xtask accuracy live [SERVICE...] [--in FOLDER] [--for SECONDS] [--windows NUMBER]
-                                          (programs that run already; the same)";
+       cargo xtask accuracy held-out [PROGRAM...]  (kinds that the models were not made with; the same)
+       cargo xtask accuracy live [SERVICE...] [--in FOLDER] [--for SECONDS] [--windows NUMBER] [--rows FILE]
+                                          (programs that run already; the same)
+       cargo xtask vm [backports] [PROGRAM...]  (some of them in a virtual machine of Debian 13; the same)";
 
 fn main() -> anyhow::Result<ExitCode> {
     match env::args().nth(1).as_deref() {
@@ -95,11 +97,8 @@ fn main() -> anyhow::Result<ExitCode> {
             fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, "close", &table)?)?;
             Ok(ExitCode::SUCCESS)
         }
-        Some("accuracy") if env::args().nth(2).as_deref() == Some("live") => run_accuracy_live(),
-        Some("accuracy") => {
-            let only: Vec<String> = env::args().skip(2).collect();
-            run_accuracy(&only)
-        }
+        Some("accuracy") => run_accuracy(&env::args().skip(2).collect::<Vec<_>>()),
+        Some("vm") => run_vm(),
         Some("help" | "--help" | "-h") => {
             writeln!(io::stdout(), "{USAGE}")?;
             Ok(ExitCode::SUCCESS)
@@ -241,6 +240,14 @@ fn released() -> PathBuf {
 
 /// Prints the tables of some programs; the tables of all programs go into the document.
 fn run_accuracy(only: &[String]) -> anyhow::Result<ExitCode> {
+    match only.split_first() {
+        Some((part, _)) if part == "live" => return run_accuracy_live(),
+        Some((part, kinds)) if part == "held-out" => {
+            write!(io::stdout(), "{}", accuracy::held_out::measure(&released(), kinds)?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ => {}
+    }
     let path = tidy::repository().join("docs/accuracy.md");
     let document = fs::read_to_string(&path)?;
     let (fills, time) = accuracy::measure(&released(), only)?;
@@ -262,6 +269,17 @@ fn run_accuracy_live() -> anyhow::Result<ExitCode> {
         let path = tidy::repository().join("docs/accuracy.md");
         fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, "live", &table)?)?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the counts of a virtual machine, or the one line that says why there is none.
+fn run_vm() -> anyhow::Result<ExitCode> {
+    let spec = vm::Spec::parse(env::args().skip(2))?;
+    let text = match vm::missing() {
+        Some(line) => line + "\n",
+        None => vm::run(&tidy::repository(), &released(), &spec)?,
+    };
+    write!(io::stdout(), "{text}")?;
     Ok(ExitCode::SUCCESS)
 }
 

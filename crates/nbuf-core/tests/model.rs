@@ -208,7 +208,43 @@ fn cold_faults_read_around_however_many_they_are() {
     };
     let records = (1..=1198).map(|number| record(number * 64));
     let stream = Stream::of(records, &["file".into()], &on_a_device(128 << 10), &[]);
-    for order in [Replacement::Lru, Replacement::ActiveInactive] {
+    for order in [Replacement::Lru, Replacement::ActiveInactive, Replacement::Generations] {
         assert_eq!(simulate(&stream, order, Pages(100_000)).fills, 1198 * 32, "{order:?}");
     }
+}
+
+/// A recording says which order its kernel has, and the predictions are of that one.
+#[test]
+fn the_kernel_of_the_recording_chooses_the_order() {
+    let order = |multi_generational| {
+        let facts = Facts { multi_generational, ..on_a_device(0) };
+        Stream::of(Vec::new(), &["file".into()], &facts, &[]).kernel_order()
+    };
+    assert_eq!(order(false), Replacement::ActiveInactive);
+    assert_eq!(order(true), Replacement::Generations);
+}
+
+/// Pages that calls read five times stay in the multi-generational LRU through a scan that is larger than the cache, as
+/// in the active list. In LRU order the scan takes their places.
+#[test]
+fn a_scan_does_not_evict_what_is_read_often() {
+    let record = |page: u64| Record {
+        time_ns: 0,
+        offset_bytes: page * 4096,
+        file_bytes: 10_000 * 4096,
+        length_bytes: 4096,
+        file: FileId(0),
+        task: 1,
+        request: 0,
+        op: CacheEvent::Read,
+    };
+    let hot = || (0..100).map(|page| page * 2);
+    let warm = (0..5).flat_map(|_| hot());
+    let scan = (0..1000).map(|page| 1000 + page * 2);
+    let records: Vec<Record> = warm.chain(scan).chain(hot()).map(record).collect();
+    let stream = Stream::of(records, &["file".into()], &on_a_device(0), &[]);
+    let fills = |order| simulate(&stream, order, Pages(400)).fills;
+    assert_eq!(fills(Replacement::Lru), 1200);
+    assert_eq!(fills(Replacement::ActiveInactive), 1100);
+    assert_eq!(fills(Replacement::Generations), 1100);
 }

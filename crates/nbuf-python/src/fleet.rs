@@ -31,6 +31,7 @@ struct Plan {
     policies: Vec<String>,
     policy_size: Option<String>,
     until: Option<String>,
+    partitions: Option<FleetBy>,
 }
 
 impl Plan {
@@ -50,6 +51,7 @@ impl Plan {
                 None => Spec::default().policy_size,
             },
             until: self.until.map(|until| until.parse()).transpose()?,
+            partitions: self.partitions,
             ..Spec::default()
         })
     }
@@ -62,17 +64,16 @@ fn policies(names: &[String]) -> Result<Vec<Choice>, Failure> {
 
 /// Makes the plan. How many tasks it has, and files that are not in it: of no known format, and by another name.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "the way in from Python")]
 pub(crate) fn fleet_plan(
     py: Python<'_>,
     spec: String,
 ) -> PyResult<(usize, Vec<PathBuf>, Vec<PathBuf>)> {
-    let plan = || -> Result<_, Failure> {
+    let plan = move |session: Session<'_>| -> Result<_, Failure> {
         let plan: Plan = serde_json::from_value(serde_json::from_str(&spec)?)?;
-        let planned = fleet::plan(&plan.spec()?, &Session::new(&()))?;
+        let planned = fleet::plan(&plan.spec()?, &session)?;
         Ok((planned.tasks.len(), planned.unknown, planned.doubles))
     };
-    py.detach(plan).map_err(|failure| failure.raise(py))
+    watch(py, 1, None, plan)?.map_err(|failure| failure.raise(py))
 }
 
 /// The rows of a plan that are left: the number and the text of each.
@@ -153,36 +154,33 @@ impl Question {
 
 /// The document of what is finished in a folder.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "the way in from Python")]
 pub(crate) fn fleet_reduce(py: Python<'_>, out: PathBuf, ask: String) -> PyResult<String> {
-    let reduce = || -> Result<String, Failure> {
-        let drawn = fleet::reduce(&out, &Question::read(&ask)?, &Session::new(&()))?;
+    let reduce = move |session: Session<'_>| -> Result<String, Failure> {
+        let drawn = fleet::reduce(&out, &Question::read(&ask)?, &session)?;
         Ok(document::write(&drawn)?)
     };
-    py.detach(reduce).map_err(|failure| failure.raise(py))
+    watch(py, 1, None, reduce)?.map_err(|failure| failure.raise(py))
 }
 
 /// The document of curves that are known, with a split of the budget.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "the way in from Python")]
 pub(crate) fn fleet_allocate(py: Python<'_>, curves: String, ask: String) -> PyResult<String> {
-    let allocate = || -> Result<String, Failure> {
+    let allocate = move |_: Session<'_>| -> Result<String, Failure> {
         let known: fleet::Known = serde_json::from_value(serde_json::from_str(&curves)?)?;
         Ok(document::write(&fleet::allocate(&known, &Question::read(&ask)?)?)?)
     };
-    py.detach(allocate).map_err(|failure| failure.raise(py))
+    watch(py, 1, None, allocate)?.map_err(|failure| failure.raise(py))
 }
 
 /// The document of curves that are merged: as `average` or `partitioned`.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "the way in from Python")]
 pub(crate) fn fleet_merge(py: Python<'_>, curves: String, how: String) -> PyResult<String> {
-    let merge = || -> Result<String, Failure> {
+    let merge = move |_: Session<'_>| -> Result<String, Failure> {
         let known: fleet::Known = serde_json::from_value(serde_json::from_str(&curves)?)?;
         let how: fleet::Merge = serde_json::from_value(serde_json::Value::String(how))?;
         Ok(document::write(&fleet::merge(&known, how)?)?)
     };
-    py.detach(merge).map_err(|failure| failure.raise(py))
+    watch(py, 1, None, merge)?.map_err(|failure| failure.raise(py))
 }
 
 /// Where the plan of a folder is.

@@ -7,6 +7,7 @@ use nbuf::units::{Bytes, Size};
 use pyo3::prelude::*;
 
 use crate::errors::Failure;
+use crate::watch::watch;
 
 /// Name, summary and source of each policy.
 #[pyfunction]
@@ -40,9 +41,13 @@ pub(crate) fn patterns() -> [(&'static str, &'static str); 4] {
 
 /// The objects of a store that a name or a pattern stands for; nothing for a path.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "the way in from Python")]
 pub(crate) fn objects(py: Python<'_>, name: String) -> PyResult<Option<Vec<String>>> {
-    py.detach(|| expand(&name)).map_err(|error| Failure::from(error).raise(py))
+    // A path asks for nothing, and needs no thread.
+    if !name.contains("://") {
+        return Ok(None);
+    }
+    let found = watch(py, 1, None, move |session| expand(&name, &session))?;
+    found.map_err(|error| Failure::from(error).raise(py))
 }
 
 /// Bytes of a size such as `4KiB`.

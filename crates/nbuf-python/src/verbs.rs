@@ -37,9 +37,16 @@ impl Table {
         Ok(Self(Arc::new(read.map_err(|failure| failure.raise(py))?)))
     }
 
-    /// The rows of arrays of `NumPy`, and of frames of one column, each with its role.
+    /// The rows of arrays of `NumPy`, and of frames of one column. Each has its role as its name; with `roles`, as
+    /// columns of a stream have it.
     #[staticmethod]
-    fn of_arrays(py: Python<'_>, columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Self> {
+    #[pyo3(signature = (columns, roles=None))]
+    #[expect(clippy::needless_pass_by_value, reason = "the way in from Python")]
+    fn of_arrays(
+        py: Python<'_>,
+        columns: Vec<(String, Bound<'_, PyAny>)>,
+        roles: Option<Vec<(String, String)>>,
+    ) -> PyResult<Self> {
         let mut arrays: Vec<(String, ArrayRef)> = Vec::new();
         for (name, array) in &columns {
             // Texts come as a table of their own.
@@ -49,7 +56,8 @@ impl Table {
             };
             arrays.push((name.clone(), column));
         }
-        let named: Vec<_> = columns.into_iter().map(|(name, _)| (name.clone(), name)).collect();
+        let own = || columns.iter().map(|(name, _)| (name.clone(), name.clone())).collect();
+        let named: Vec<(String, String)> = roles.unwrap_or_else(own);
         let lengths: Vec<String> =
             arrays.iter().map(|(name, array)| format!("{name} has {}", array.len())).collect();
         let made = Frame::of(arrays)

@@ -2,12 +2,17 @@
 
 import json
 import os
+import signal
 import subprocess
 
 import nbuf
 import numpy
 import pyarrow
 import pytest
+
+# A run in the background (nohup) ignores SIGINT, and its child processes inherit that. They would miss the Ctrl-C
+# of a test. A handler is not inherited: with one here, children have the default of the system.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

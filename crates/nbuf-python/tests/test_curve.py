@@ -65,10 +65,18 @@ def test_points_are_found_by_size_and_by_hit_ratio(zipf):
     points = curve.points()
     assert curve.at(99).size_pages == 10
     assert curve.inverse(points[2].hit_ratio).size_pages == 100
+    assert [curve.at(size).size_pages for size in ("100", "100p", "100P", 100)] == [100] * 4
     with pytest.raises(nbuf.Error, match="begins above 0"):
         curve.at(0)
     with pytest.raises(nbuf.Error, match="no size of the curve"):
         curve.inverse(1.0)
+
+
+def test_a_number_of_pages_is_of_pages_of_the_curve(native):
+    curve = nbuf.curve(native, sizes=["7p", "100p"], page="64KiB")
+    assert [point.size_pages for point in curve.points()] == [7, 100]
+    assert curve.at("100p").size_bytes == 100 * 65536 == curve.at("6400KiB").size_bytes
+    assert nbuf.allocate([curve], "100p").shares == nbuf.allocate([curve], 100).shares
 
 
 def test_a_knee_is_that_of_the_curve_and_a_target_is_exact(zipf, native):

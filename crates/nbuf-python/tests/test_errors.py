@@ -73,6 +73,35 @@ def test_missing_files_are_pythons_error_too(folder):
         assert isinstance(raised.value, nbuf.Error)
 
 
+SYNTHETIC = [
+    (lambda: nbuf.curve("zipf:nonsense=1"), "zipf:nonsense=1 is a synthetic workload, .*there is none of this name"),
+    (lambda: nbuf.stat("uniform:"), "uniform: is a synthetic workload, .*nbuf.generate"),
+    (lambda: nbuf.simulate("loop:keys=5", size=10), "loop:keys=5 is a synthetic workload"),
+    (lambda: nbuf.curve("nonsense:keys=5"), "cannot open nonsense:keys=5"),
+]
+
+
+@pytest.mark.parametrize(("mistake", "words"), SYNTHETIC)
+def test_a_missing_file_with_the_name_of_a_synthetic_workload(mistake, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match=words) as raised:
+        mistake()
+    assert isinstance(raised.value, nbuf.Error) and "\n" not in str(raised.value)
+
+
+def test_a_file_may_have_the_name_of_a_synthetic_workload(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "zipf:nonsense=1").write_text("0,R,0,4096,1\n")
+    assert nbuf.stat(nbuf.read_trace("zipf:nonsense=1", format="alibaba")).requests == 1
+
+
+def test_a_wrong_setting_of_a_synthetic_workload_is_named():
+    with pytest.raises(nbuf.Error, match="`nonsense=1` is no option of zipf") as raised:
+        nbuf.simulate("zipf:nonsense=1", size=10, disc="nvme-ssd")
+    assert not isinstance(raised.value, FileNotFoundError)
+    assert nbuf.simulate("zipf:keys=100,requests=1000", size=10, disc="nvme-ssd").hit_ratio > 0
+
+
 def test_a_damaged_footer_names_the_file(native, folder):
     damaged = folder / "damaged.parquet"
     data = native.read_bytes()

@@ -18,7 +18,7 @@ import nbuf
 import numpy
 import pytest
 from nbuf import _nbuf
-from nbuf._runners import drive
+from nbuf._runners import drive, start
 
 # Ten times what a slow machine takes.
 DEADLINE_SECONDS = 120
@@ -203,6 +203,20 @@ def test_policies_hosts_and_time_are_asked_for(place):
         nbuf.fleet("v", until="2s")
 
 
+def test_an_empty_plan_is_done_at_once(runner, place):
+    """The engine starts and ends, and no row is asked for."""
+    reports = []
+    if runner == "local":
+        (place / "tasks.jsonl").write_text("")
+        worker = [sys.executable, "-c", "raise SystemExit(9)"]
+        with pytest.raises(nbuf.Error, match="has no plan: make one"):
+            _nbuf.fleet_local(place / "tasks.jsonl", 1, worker, progress=lambda *step: reports.append(step))
+    else:
+        with start(runner, 1) as engine:
+            drive(engine, str(place), [], lambda *row: reports.append(row))
+    assert reports == []
+
+
 def test_a_runner_continues_what_was_interrupted(runner, command, place):
     want = nbuf.fleet("v", workers=1).checksum
     pipe = place / "waits.bin"
@@ -323,6 +337,31 @@ print(session.range(7).count())
     assert "line 1 of ./tasks.jsonl" in error and "make the plan again" in error
 
 
+def test_ray_joins_a_session_and_leaves_it_running(place, short_folder, monkeypatch):
+    """In a notebook a session often runs already. After Ctrl-C, too, it goes on, without the task."""
+    skip_without("ray")
+    monkeypatch.setenv("RAY_TMPDIR", short_folder)
+    want = nbuf.fleet("v", workers=1).checksum
+    os.mkfifo(place / "waits.bin")
+    end = os.open(place / "waits.bin", os.O_RDWR)
+    script = """
+import nbuf, os, ray, signal, threading
+ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+print(nbuf.fleet("v", engine="ray").checksum, ray.is_initialized())
+threading.Timer(3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    nbuf.fleet(["v", "waits.bin"], engine="ray", out="out")
+except KeyboardInterrupt:
+    # One processor: the task that waits has left it.
+    print("interrupted", ray.get(ray.remote(lambda: 7).remote(), timeout=60))
+"""
+    try:
+        done = subprocess.run([sys.executable, "-c", script], cwd=place, capture_output=True, text=True, timeout=DEADLINE_SECONDS)
+    finally:
+        os.close(end)
+    assert done.stdout.splitlines() == [f"{want} True", "interrupted 7"], done.stderr
+
+
 def test_spark_without_java_is_one_line(place, monkeypatch):
     skip_without("spark")
     monkeypatch.setenv("JAVA_HOME", "nowhere")
@@ -344,6 +383,19 @@ def test_the_function_is_the_program(document, place):
     assert sum(got.shares.values()) <= 1024 and got.is_whole and not got.failures
 
 
+def test_files_that_are_left_out_are_a_warning(place):
+    want = nbuf.fleet("v", workers=1).checksum
+    for number in range(2):
+        (place / f"v/note{number}.txt").write_text("no trace")
+    os.link(place / "v/0.oracleGeneral", place / "v/again.oracleGeneral")
+    with pytest.warns(UserWarning) as caught:
+        assert nbuf.fleet("v", workers=1).checksum == want
+    said = [str(one.message) for one in caught]
+    assert said[0].startswith("left out 2 files of no known format, such as ") and "note" in said[0]
+    assert said[1].startswith("left out 1 file that other inputs name too, such as ") and len(said) == 2
+    assert {one.filename for one in caught} == {__file__}
+
+
 def test_an_executor_is_an_engine(place):
     want = nbuf.fleet("v").checksum
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
@@ -355,6 +407,8 @@ def test_a_budget_over_curves_is_that_of_the_fleet(place):
     curves = {name: nbuf.curve(str(name)) for name in [f"v/{number}.oracleGeneral" for number in range(4)]}
     split = nbuf.allocate(curves, 1000)
     assert split.bound_misses <= split.rules["best"]
+    assert split.gap_to_bound == pytest.approx((split.rules["best"] - split.bound_misses) / split.bound_misses)
+    assert nbuf.fleet("v").gap_to_bound is None
     assert fleet.rules["best"] <= split.rules["best"] <= min(split.rules.values())
     # A curve has fewer points than the fleet, and so the split is a little worse.
     assert split.rules["best"] <= 1.05 * fleet.rules["best"]
@@ -374,6 +428,9 @@ def test_a_merged_curve_is_the_sum(zipf):
     for wrong, words in [("shared", "traces together"), ("sum", "no way to merge")]:
         with pytest.raises(nbuf.Error, match=words):
             nbuf.merge([loop, other], how=wrong)
+    for options in ({}, {"hit_ratio": 0.5}):
+        with pytest.raises(nbuf.Error, match="a merged curve has no trace"):
+            nbuf.knee(both, **options)
     with pytest.raises(nbuf.Error, match="no curves"):
         nbuf.allocate([], 5)
 

@@ -1,5 +1,8 @@
 """The same accesses are the same trace, whatever holds them."""
 
+import subprocess
+import sys
+
 import duckdb
 import nbuf
 import numpy
@@ -123,6 +126,47 @@ def test_a_trace_becomes_a_frame_without_pyarrow(native, zipf, monkeypatch):
     assert [{name: frame[name].tolist() for name in frame} for frame in got] == want
 
 
+def test_a_frame_becomes_a_trace_without_pyarrow(native, requests, zipf):
+    """In a process of its own: what has imported pyarrow keeps it."""
+    frame = requests.to_pandas()
+    made = zipf.to_pandas()[["key", "size"]]
+    script = f"""
+import sys
+sys.modules["pyarrow"] = None
+import nbuf, numpy, pandas
+def misses(source, **options):
+    print([point.misses for point in nbuf.curve(source, sizes=[10, 100], **options).points()])
+frame = pandas.read_csv("{native}.frame")
+misses(frame)
+frame["time"] = pandas.to_datetime(frame.pop("time_ns"), utc=True)
+frame["note"] = [None] + ["x"] * (len(frame) - 1)
+frame["gap"] = [float("nan")] + [1.5] * (len(frame) - 1)
+misses(frame)
+keys = pandas.read_csv("{native}.keys")
+misses(keys)
+misses(keys["key"])
+misses(keys["key"].astype("Int64"))
+misses(keys.rename(columns={{"key": "lbn"}})["lbn"])
+misses(nbuf.read_trace(keys.rename(columns={{"key": "lbn"}}), columns={{"key": "lbn"}}))
+misses(pandas.DataFrame({{"key": [f"k{{key}}" for key in keys["key"]]}}))
+for wrong in ({{"key": ["a", None]}}, {{"key": [1, 2], "time": pandas.to_datetime(["2020-01-01", None])}}, {{"key": [1, "a"]}}):
+    try:
+        nbuf.curve(pandas.DataFrame(wrong))
+    except nbuf.Error as error:
+        print(error)
+"""
+    frame.to_csv(f"{native}.frame", index=False)
+    made.to_csv(f"{native}.keys", index=False)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    requested, keyed = ([str([p.misses for p in nbuf.curve(one, sizes=[10, 100]).points()])] for one in (native, zipf))
+    assert lines[:2] == requested * 2 and lines[2:8] == keyed * 6
+    # pandas 3 has a type of its own for texts.
+    wrong = ["`key` has 1 rows with", "`time` has 1 rows with", "`key` has values of the types int and str"]
+    assert len(lines) == 8 + len(wrong) and all(words in line for line, words in zip(lines[8:], wrong)), lines[8:]
+
+
 def test_texts_are_the_keys_of_a_text_file(folder):
     keys = [f"user:{number % 17}" for number in range(500)] + ["12", "012", "0", "00"]
     path = folder / "names.keys"
@@ -172,6 +216,25 @@ def test_lists_and_patterns_are_one_trace(folder, zipf):
     want = nbuf.curve(parts).to_dict()
     assert want["trace"]["files"] == parts and want["trace"]["requests"] == 2000
     assert nbuf.curve(folder / "part*.oracleGeneral").to_dict() == want
+
+
+def test_traces_of_files_are_paths(folder, native, zipf):
+    """What `merge` recommends for a shared cache."""
+    one = nbuf.generate("zipf", folder / "shared-1", accesses=1000, pages=100, seed=1)
+    two = nbuf.generate("zipf", folder / "shared-2", accesses=1000, pages=100, seed=2)
+    paths = [*one.files, *two.files]
+    want = nbuf.curve(nbuf.read_trace(paths, format="oracleGeneral")).to_dict()
+    assert nbuf.curve([one, two]).to_dict() == want == nbuf.curve((trace for trace in (one, two))).to_dict()
+    fleet = nbuf.fleet([one, two], workers=1)
+    assert fleet.checksum == nbuf.fleet(paths, format="oracleGeneral", workers=1).checksum
+    assert nbuf.fleet(one, workers=1).checksum == nbuf.fleet(one.files, format="oracleGeneral", workers=1).checksum
+    frame = pandas.DataFrame({"page": [1, 2, 1]})
+    for table in (frame, nbuf.read_trace(frame), pyarrow.table(frame)):
+        for call in (nbuf.fleet, lambda table: nbuf.fleet([table]), lambda table: nbuf.curve([one, table])):
+            with pytest.raises(nbuf.Error, match="a table is no file: write it with nbuf.write_trace"):
+                call(table)
+    with pytest.raises(nbuf.Error, match="several formats"):
+        nbuf.curve([one, nbuf.read_trace(two.files[0], format="csv")])
 
 
 def test_a_disc_serves_a_table_as_a_file(native, requests):

@@ -8,21 +8,42 @@ import pytest
 VOLUMES = ["7", "12", "a b", "100"]
 
 
+#: The columns of each public layout, and how one request is written there.
+LAYOUTS = {
+    "alibaba": ("volume,op,offset,length,time", lambda r: f"{r['volume']},{'RW'[r['op']]},{r['offset']},{r['length']},{r['time']}"),
+    "tencent": (
+        "time,offset,length,op,volume",
+        lambda r: f"{r['time']},{r['offset'] // 512},{r['length'] // 512},{r['op']},{r['volume']}",
+    ),
+}
+
+
+@pytest.fixture(params=LAYOUTS)
+def layout(request):
+    return request.param
+
+
 @pytest.fixture
-def hours(tmp_path):
-    """Three files in the layout of Alibaba: volume, operation, offset, length, microseconds."""
+def hours(tmp_path, layout):
+    """Three files in a public layout, each with requests of all volumes."""
     random = numpy.random.default_rng(3)
     folder = tmp_path / "hours"
     folder.mkdir()
     for hour in range(3):
         # The last volume has no request in the first hour. Times repeat; the file has their order.
         times = numpy.sort(random.integers(0, 50, 3000)) + hour * 3600
-        rows = zip(times, random.integers(0, len(VOLUMES) - (hour == 0), 3000), random.zipf(1.3, 3000))
-        lines = [
-            f"{VOLUMES[volume]},{'RW'[int(page) % 5 == 0]},{int(page) % 2000 * 4096},{4096 * (1 + int(page) % 3)},{time}"
+        rows = zip(times, random.integers(0, len(VOLUMES) - (hour == 0), 3000), random.zipf(1.3, 3000).tolist())
+        requests = [
+            {
+                "volume": VOLUMES[volume],
+                "op": int(page % 5 == 0),
+                "offset": page % 2000 * 4096,
+                "length": 4096 * (1 + page % 3),
+                "time": time,
+            }
             for time, volume, page in rows
         ]
-        (folder / f"{hour}.csv").write_text("\n".join(lines) + "\n")
+        (folder / f"{hour}.csv").write_text("".join(LAYOUTS[layout][1](one) + "\n" for one in requests))
     return sorted(folder.iterdir())
 
 
@@ -31,10 +52,10 @@ def whole(trace):
     return [(one["policy"], one["points"]) for one in drawn.to_dict()["curves"]]
 
 
-def test_a_partition_has_the_requests_of_each_volume_in_their_order(hours, tmp_path):
-    rows = nbuf.read_trace(hours, format="alibaba").to_pandas()
+def test_a_partition_has_the_requests_of_each_volume_in_their_order(layout, hours, tmp_path):
+    rows = nbuf.read_trace(hours, format=layout).to_pandas()
     made = nbuf.write_trace(
-        nbuf.read_trace(hours, format="alibaba"), tmp_path / "volumes", partition_by="volume"
+        nbuf.read_trace(hours, format=layout), tmp_path / "volumes", partition_by="volume"
     )
     assert sorted(path.name for path in made.iterdir()) == [
         "volume=100", "volume=12", "volume=7", "volume=a%20b"
@@ -48,29 +69,29 @@ def test_a_partition_has_the_requests_of_each_volume_in_their_order(hours, tmp_p
             assert own[column].astype(str).tolist() == want[column].astype(str).tolist(), column
         assert (own["time_ns"].to_numpy() == want["time_ns"].to_numpy() - rows["time_ns"].iloc[0]).all()
     fleets = [
-        nbuf.fleet([str(path) for path in hours], by="volume", format="alibaba", workers=1, budget=500),
+        nbuf.fleet([str(path) for path in hours], by="volume", format=layout, workers=1, budget=500),
         nbuf.fleet(str(made), by="directory", workers=1, budget=500),
     ]
     shares = [sorted(one.shares.values()) for one in fleets]
     assert shares[0] == shares[1] and fleets[0].rules == fleets[1].rules
 
 
-def test_duckdb_makes_the_same_partition(hours, tmp_path, monkeypatch):
+def test_duckdb_makes_the_same_partition(layout, hours, tmp_path, monkeypatch):
     made = nbuf.write_trace(
-        nbuf.read_trace(hours, format="alibaba"), tmp_path / "volumes", partition_by="volume"
+        nbuf.read_trace(hours, format=layout), tmp_path / "volumes", partition_by="volume"
     )
     monkeypatch.chdir(tmp_path)
     # The line of docs/fleet.md.
     connection = duckdb.connect(config={"threads": 1})
     connection.execute(
         "COPY (SELECT * EXCLUDE n FROM (SELECT *, row_number() OVER () AS n FROM read_csv('hours/*.csv', "
-        "header = false, names = ['volume', 'op', 'offset', 'length', 'time'], all_varchar = true)) "
+        f"header = false, names = {LAYOUTS[layout][0].split(',')}, all_varchar = true)) "
         "ORDER BY volume, n) TO 'by' "
         "(FORMAT csv, HEADER false, PARTITION_BY (volume), WRITE_PARTITION_COLUMNS true)"
     )
     for volume in VOLUMES:
         name = volume.replace(" ", "%20")
-        own = whole(nbuf.read_trace(f"by/volume={name}/*.csv", format="alibaba"))
+        own = whole(nbuf.read_trace(f"by/volume={name}/*.csv", format=layout))
         assert own == whole(made / f"volume={name}" / "part-0.parquet"), volume
 
 
@@ -81,8 +102,8 @@ def test_duckdb_makes_the_same_partition(hours, tmp_path, monkeypatch):
         ({"partition_by": "file", "format": "oracleGeneral"}, "a partition needs files or volumes"),
     ],
 )
-def test_a_partition_that_cannot_be(hours, tmp_path, options, words):
-    trace = nbuf.read_trace(hours, format="alibaba")
+def test_a_partition_that_cannot_be(layout, hours, tmp_path, options, words):
+    trace = nbuf.read_trace(hours, format=layout)
     with pytest.raises(nbuf.Error, match=words):
         nbuf.write_trace(trace, tmp_path / "volumes", **options)
     assert not (tmp_path / "volumes").exists()

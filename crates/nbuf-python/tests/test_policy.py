@@ -62,9 +62,10 @@ def test_a_policy_in_python_hits_what_that_of_the_library_hits(zipf, native, req
     for trace in (zipf, native, requests, requests.drop_columns("file"), texts):
         want = nbuf.simulate(trace, policy=name, size=size)
         assert nbuf.simulate(trace, policy=policy, size=size).hit_ratio == want.hit_ratio
-    pages = {"size": f"{64 * size}KiB", "page": "64KiB"}
-    want = nbuf.simulate(native, policy=name, **pages)
-    assert nbuf.simulate(native, policy=policy, **pages).hit_ratio == want.hit_ratio
+    for text in (f"{64 * size}KiB", f"{size}p"):
+        pages = {"size": text, "page": "64KiB"}
+        want = nbuf.simulate(native, policy=name, **pages)
+        assert nbuf.simulate(native, policy=policy, **pages).hit_ratio == want.hit_ratio
 
 
 def test_a_policy_that_is_made_already_is_used_as_it_is(zipf):

@@ -16,6 +16,13 @@ def test_the_module_is_the_program(program):
     assert done.returncode == 2 and "Usage" in done.stderr
 
 
+@pytest.mark.parametrize("call", [lambda: nbuf.size("true"), lambda: nbuf.record("true", "never"), lambda: nbuf.verify("true", "1MiB")])
+def test_without_linux_there_is_one_error(monkeypatch, call):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(nbuf.Error, match="needs Linux, and this is darwin"):
+        call()
+
+
 def test_without_a_program_there_is_one_line(tmp_path):
     environment = {name: of for name, of in os.environ.items() if name != "NBUF_PROGRAM"}
     environment |= {"PATH": str(tmp_path), "HOME": str(tmp_path)}
@@ -35,6 +42,30 @@ def test_a_recording_is_a_trace(program, tmp_path):
     assert str(data) in files
     with pytest.raises(nbuf.Error, match="not-a-command"):
         nbuf.record("not-a-command", tmp_path / "none.parquet")
+
+
+def test_ctrl_c_keeps_a_recording(program, tmp_path):
+    """A notebook interrupts Python alone: nbuf has to be interrupted by it, and needs time to write."""
+    data, out = tmp_path / "data", tmp_path / "cut.parquet"
+    data.write_bytes(os.urandom(1 << 20))
+    script = f"""
+import nbuf, os, signal, threading, time
+def interrupt():
+    # A command that reads has begun.
+    while not os.path.exists({str(tmp_path / "began")!r}):
+        time.sleep(0.02)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
+command = ["sh", "-c", "cat {data} > /dev/null; touch {tmp_path / "began"}; exec sleep 600"]
+try:
+    nbuf.record(command, {str(out)!r}, options=["--capture", "calls"])
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    words = [sys.executable, "-c", script]
+    done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+    assert done.stdout == "interrupted\n", done.stderr
+    assert str(data) in nbuf.read_trace(out).to_polars()["file"].to_list()
 
 
 def test_a_size_is_the_document_of_the_program(program, tmp_path):

@@ -1,11 +1,13 @@
 """Long calls: Ctrl-C, the lock of Python, progress and forks."""
 
 import multiprocessing
+import os
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import nbuf
 import numpy
@@ -20,11 +22,12 @@ def keys():
     return numpy.random.default_rng(0).integers(0, 1 << 14, 200_000, dtype="u8")
 
 
-def interrupted(call):
+def interrupted(call, setup="pass"):
     """Seconds from a signal to the exception of a call that is made again and again."""
     script = f"""
         import os, signal, threading, time
         import nbuf, numpy
+        {setup}
         keys = numpy.random.default_rng(0).integers(0, 1 << 18, 3_000_000, dtype="u8")
         sent = []
         def send():
@@ -41,7 +44,7 @@ def interrupted(call):
         os._exit(0)
     """
     words = [sys.executable, "-c", textwrap.dedent(script)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout, f"it was not interrupted: {done.stderr}"
     return float(done.stdout)
 
@@ -57,6 +60,48 @@ def interrupted(call):
 )
 def test_ctrl_c_is_answered_at_once(call):
     assert interrupted(call) < DEADLINE_SECONDS
+
+
+#: A curve of many points, which takes long to read.
+MANY = (
+    "text = '{\"page_bytes\": 1, \"policy\": \"lru\", \"volumes\": [{\"name\": \"a\", \"accesses\": 3000000, \"distinct_pages\": 1,'"
+    " '\"is_estimate\": false, \"points\": [' + ','.join(f'[{n + 1},{3000000 - n}]' for n in range(3000000)) + ']}]}'"
+)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "nbuf._nbuf.fleet_merge(text, 'average')",
+        "nbuf._nbuf.fleet_allocate(text, '{\"hit_ratio\": 0.9, \"budget\": 1000000}')",
+    ],
+)
+def test_ctrl_c_ends_a_split_of_curves(call):
+    assert interrupted(call, MANY) < DEADLINE_SECONDS
+
+
+def test_ctrl_c_ends_the_answer_of_a_fleet(zipf, tmp_path):
+    """A summary that is a pipe without a writer is never read to its end."""
+    call = f"nbuf.fleet({zipf.files!r}, out={str(tmp_path / 'out')!r}, workers=1)"
+    exec(call)
+    for summary in (tmp_path / "out/summaries").iterdir():
+        summary.unlink()
+        os.mkfifo(summary)
+    assert interrupted(call) < DEADLINE_SECONDS
+
+
+def test_children_of_a_run_that_ignores_ctrl_c_answer_it():
+    """nohup and shells without job control start the tests with the signal ignored."""
+    script = """
+        import signal, subprocess, sys
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        import conftest
+        child = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+        subprocess.run([sys.executable, "-c", child], check=True)
+    """
+    words = [sys.executable, "-c", textwrap.dedent(script)]
+    done = subprocess.run(words, cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 def test_after_ctrl_c_the_next_call_is_right(zipf):

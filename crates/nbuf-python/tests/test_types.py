@@ -1,5 +1,6 @@
 """The types are true: strictly checked, and the stub is what the module has."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -21,6 +22,29 @@ def test_the_stub_is_what_the_module_has():
 
 def test_the_package_is_strictly_typed():
     check("mypy", "--strict", "-p", "nbuf")
+
+
+def test_a_word_that_is_none_is_a_mistake_of_types(tmp_path):
+    calls = [
+        'nbuf.fleet("t", engine="flink")',
+        'nbuf.fleet("t", by="rack")',
+        'nbuf.fleet("t", partitions="volume")',
+        'nbuf.merge([], how="shared")',
+        'nbuf.curve("t", by="host")',
+        'nbuf.curve("t", unit="byte")',
+        'nbuf.read_trace(kye=[1])',
+    ]
+    right = [
+        'nbuf.fleet("t", engine="ray", by="host", partitions="file")',
+        'nbuf.curve("t", by="op")',
+        "nbuf.read_trace(key=[1], ttl=[2])",
+    ]
+    (tmp_path / "calls.py").write_text("\n".join(["import nbuf", *calls, *right]) + "\n")
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "calls.py"]
+    environment = os.environ | {"MYPYPATH": str(PACKAGE.parent)}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+    wrong = {int(line.split(":")[1]) for line in done.stdout.splitlines() if line.startswith("calls.py:")}
+    assert wrong == set(range(2, 2 + len(calls))), done.stdout + done.stderr
 
 
 def test_import_is_quick_and_needs_no_library():

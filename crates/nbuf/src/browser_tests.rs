@@ -29,14 +29,14 @@ fn pages() -> Vec<(&'static str, String)> {
         ..SearchRun::default()
     };
     let runs = vec![under(None, 20_000), under(Some(160), 20_000), under(Some(80), 90_000)];
-    let mut searched = report::page::sample::full();
+    let mut searched = report::page::tests::sample::full();
     searched.report.search = Some(SearchReport { runs, ..SearchReport::default() });
     vec![
-        ("size", report::page::sample::full().page()),
+        ("size", report::page::tests::sample::full().page()),
         ("size by runs", searched.page()),
         ("size of a program that runs", live::page(&live::tests::document())),
-        ("curve", curve::page(&curve::sample::many())),
-        ("curve of parts", curve::page(&curve::sample::parts())),
+        ("curve", curve::page(&curve::tests::sample::many())),
+        ("curve of parts", curve::page(&curve::tests::sample::parts())),
         ("replay", replay::page(&replayed)),
         ("bench", bench::page(&bench::page::tests::document(), Some(&ping::tests::document()))),
         ("ping", ping::page(&ping::tests::document())),

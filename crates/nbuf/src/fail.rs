@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use nbuf::experiment::bench::advise::AdviceError;
 use nbuf::experiment::notice::causes;
 use nbuf::experiment::record::{CaptureError as RecordError, CommandError};
+use nbuf::experiment::session::Cancellation;
 use nbuf::experiment::{bench, course, curve, replay, serve, trace};
 
 use crate::exit;
@@ -74,6 +75,13 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
     say(chain(error));
     ExitCode::from(status(error))
+}
+
+/// What a failure that a signal caused exits with, after the line about it; other failures are handed back.
+pub(crate) fn ended(error: anyhow::Error, cancellation: &Cancellation) -> anyhow::Result<u8> {
+    let Some(signal) = cancellation.signal() else { return Err(error) };
+    say(chain(&error));
+    Ok(exit::command(128 + signal))
 }
 
 /// Whether no process reads our standard output any more. Only printing there returns this error

@@ -3,12 +3,12 @@
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
 
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use support::{Need, Place, missing, requires, skip};
+use support::{Need, Place, requires};
 
 #[test]
 fn transcripts_are_what_the_program_says() {
@@ -24,24 +24,6 @@ fn the_page_on_max_iv_shows_what_the_program_says() {
 #[test]
 fn the_page_on_replays_shows_what_the_program_says() {
     trycmd::TestCases::new().env("COLUMNS", "100").case("../../docs/replay.md").run();
-}
-
-/// The tutorial's own program makes its trace. It is where trycmd looks for what belongs to the page.
-#[test]
-fn the_tutorial_on_a_production_trace_shows_what_the_program_says() {
-    if let Some(reason) = missing(Need::Program("awk")) {
-        return skip(&reason);
-    }
-    let page =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tutorials/choose-a-cache-size.md");
-    let text = fs::read_to_string(&page).unwrap();
-    let program = text.split("```awk\n").nth(1).unwrap().split("```").next().unwrap();
-    let place = Place::new();
-    fs::create_dir(place.path("page.in")).unwrap();
-    let trace = File::create(place.path("page.in/volume.csv")).unwrap();
-    assert!(Command::new("awk").arg(program).stdout(trace).status().unwrap().success());
-    symlink(page.canonicalize().unwrap(), place.path("page.md")).unwrap();
-    trycmd::TestCases::new().env("COLUMNS", "80").case(place.path("page.md")).run();
 }
 
 /// What the page shows is of the trace of another transcript.

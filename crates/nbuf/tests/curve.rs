@@ -6,6 +6,8 @@ mod around;
 mod objects;
 #[path = "curves/prefetch.rs"]
 mod prefetch;
+#[path = "curves/snapshot.rs"]
+mod snapshot;
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
 

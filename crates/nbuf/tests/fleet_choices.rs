@@ -128,6 +128,72 @@ fn a_host_is_one_cache_of_its_inputs_merged_by_time() {
     assert!(document(&said).failures[0].error.contains("have no times"), "{said}");
 }
 
+#[test]
+fn a_shared_cache_is_compared_with_partitions_of_it() {
+    let place = Place::new();
+    let all = requests();
+    for (volume, host) in ["a", "a", "b"].into_iter().enumerate() {
+        let own = csv(all.iter().filter(|request| request.0 == volume));
+        write(&place, &format!("t/host={host}/volume={volume}/part-0.csv"), own);
+    }
+    let asked = "t --by host --from alibaba --budget 600KiB";
+    let plain = fleet(&place, &format!("{asked} --out plain"));
+    assert_eq!(plain.sharing, None);
+    let got = fleet(&place, &format!("{asked} --out one --partitions directory"));
+    assert_eq!((&got.checksum, &got.volumes), (&plain.checksum, &plain.volumes));
+    assert_eq!(got.tasks, 5);
+    let sharing = got.sharing.clone().unwrap();
+    // Host b has one volume.
+    let [host] = &sharing.hosts[..] else { panic!("{sharing:?}") };
+    assert_eq!((&*host.host, host.partitions.len()), ("a", 2));
+    assert_eq!(host.pages, named(&got, "a").share.unwrap().pages);
+    let pages = |own: &dyn Fn(usize) -> bool| -> Vec<(u64, bool)> {
+        let own = all.iter().filter(|request| own(request.0));
+        own.map(|(volume, page, _)| (*volume as u64 * 1_000_000 + page, true)).collect()
+    };
+    let size = usize::try_from(host.pages).unwrap();
+    assert_eq!(host.shared_misses, naive(&pages(&|volume| volume < 2), size));
+    let own = [pages(&|volume| volume == 0), pages(&|volume| volume == 1)];
+    let both = |first: usize, second: usize| naive(&own[0], first) + naive(&own[1], second);
+    assert_eq!(host.equal_misses, both(size / 2, size / 2));
+    for partition in &host.partitions {
+        let volume = usize::from(partition.volume.contains("volume=1"));
+        let misses = naive(&own[volume], usize::try_from(partition.pages).unwrap());
+        assert_eq!(partition.misses, misses, "{partition:?}");
+    }
+    let fewest = (0..=size).step_by(10).map(|first| both(first, size - first)).min().unwrap();
+    assert!(host.partitioned_misses <= fewest, "{host:?} {fewest}");
+    assert!(host.bound_misses.unwrap() <= host.partitioned_misses as f64 + 0.5, "{host:?}");
+    for (at, other) in ["directory --split time:3", "file"].into_iter().enumerate() {
+        let other = fleet(&place, &format!("{asked} --out s{at} --partitions {other}"));
+        let again = &other.sharing.unwrap().hosts[0];
+        assert_eq!(again.shared_misses, host.shared_misses);
+        assert_eq!(again.partitioned_misses, host.partitioned_misses);
+    }
+    let (_, table, _) = run(&place, "-q fleet reduce --out one --budget 600KiB");
+    assert!(table.contains("Hits shared and partitioned by directory"), "{table}");
+    let (status, _, said) = run(&place, "fleet t --out x --from alibaba --partitions file");
+    assert!(status == 2 && said.contains("plan by host"), "{status} {said}");
+}
+
+#[test]
+fn a_host_with_a_volume_that_is_not_done_is_not_compared() {
+    let place = Place::new();
+    let all = requests();
+    for volume in 0..3 {
+        let own = csv(all.iter().filter(|request| request.0 == volume));
+        write(&place, &format!("t/host=a/volume={volume}/part-0.csv"), own);
+    }
+    let asked = "t --by host --from alibaba --partitions directory";
+    assert_eq!(run(&place, &format!("-q fleet plan {asked} --out out")).0, 0);
+    // The host is the largest task, and so the first.
+    assert_eq!(run(&place, "-q fleet work --tasks out/tasks.jsonl --rows 1..3").0, 0);
+    let (status, said, _) = run(&place, "-q fleet reduce --out out --json");
+    let part = document(&said);
+    assert_eq!((status, part.tasks_missing, part.volumes.len(), part.sharing), (1, 1, 1, None));
+    assert!(fleet(&place, &format!("{asked} --out out")).sharing.is_some());
+}
+
 /// Misses of policies by volume, as `nbuf curve` counts them.
 fn by_curve(place: &Place, trace: &str, size: &str) -> BTreeMap<String, (u64, u64)> {
     let asked = format!("-q curve --policy lru,sieve,fifo --json --size {size} {trace}");

@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 
 use expect_test::expect;
 use nbuf::experiment::load::Think;
-use nbuf::experiment::result::{LoadBottleneck, LoadDocument, LoadFigure, LoadLabel, LoadTimes};
+use nbuf::experiment::result::{LoadBottleneck, LoadDocument, LoadFigure, LoadLabel, LoadLine};
 use nbuf::internal::sys::cgroup::Hierarchies;
 use nbuf::internal::sys::process::signal;
 use support::pids::Pids;
@@ -175,56 +175,6 @@ fn labels_are_those_of_known_bottlenecks() {
 }
 
 #[test]
-fn a_system_table_admits_so_many_at_once() {
-    let place = Place::new();
-    let script = "[[class]]\nname = 'users'\ncommand = [{ run = ['sleep', '0.2'] }]\n";
-    in_four_tries(|| {
-        let words = ["--users", "1,6", "--system-table", "2,6", "--duration", "3s"];
-        let load = measured(&place, script, &words);
-        let [_, few, _, all] = &load.steps[..] else { panic!("{load:?}") };
-        assert_eq!((few.table, few.users, all.table), (Some(2), 6, Some(6)));
-        // A place serves five a second at most, and no more than the table has are taken.
-        assert!((4.0..=10.5).contains(&few.throughput_per_second), "{few:?}");
-        assert!(all.throughput_per_second > 1.5 * few.throughput_per_second, "{all:?}");
-        let mean = |times: &Option<LoadTimes>| times.unwrap().mean_seconds;
-        // The wait for a place is what response has beyond service.
-        let place = few.place_seconds.unwrap();
-        let apart = mean(&few.response) - mean(&few.service);
-        assert!((0.8..1.2).contains(&(place / apart)), "{few:?}");
-        assert!(place > 0.25 && all.place_seconds.unwrap() < 0.1, "{few:?} {all:?}");
-        if few.split.is_some() {
-            assert_eq!(few.label, LoadLabel::TableBound, "{few:?}");
-        }
-        let bottleneck = |at: usize| load.curves[at].knee.unwrap().bottleneck;
-        assert_eq!(bottleneck(0), LoadBottleneck::Table);
-        assert!((1.9..2.1).contains(&load.curves[0].knee.unwrap().users), "{load:?}");
-    });
-}
-
-#[test]
-fn commands_run_on_the_processors_that_they_are_given() {
-    let place = Place::new();
-    let list = "grep Cpus_allowed_list /proc/self/status >>allowed";
-    let script =
-        format!("[[class]]\nname = 'users'\ncommand = [{{ run = ['sh', '-c', '{list}'] }}]\n");
-    let words = ["--users", "2", "--cpus", "1", "--duration", "1s"];
-    let load = measured(&place, &script, &words);
-    assert_eq!((load.steps[0].cpus, load.curves.len()), (Some(1), 1));
-    let allowed = fs::read_to_string(place.path("allowed")).unwrap();
-    let one = |line: &str| line.rsplit('\t').next().is_some_and(|list| list.parse::<u32>().is_ok());
-    assert!(allowed.lines().count() > 1 && allowed.lines().all(one), "{allowed}");
-    let requests = "[[class]]\nname = 'web'\nrequest = [{ get = 'http://127.0.0.1:9/' }]\n";
-    for (script, cpus, said) in [
-        (&*script, "9999", "--cpus 9999 is not possible: give 1 to "),
-        (&script, "0", "`0` is not possible"),
-        (requests, "1", "--cpus holds for commands"),
-    ] {
-        let (status, _, wrong) = run(&place, script, &["--cpus", cpus]);
-        assert!(status == 2 && wrong.contains(said), "{wrong}");
-    }
-}
-
-#[test]
 fn a_history_grows_by_a_run_and_think_times_come_from_a_file() {
     let place = Place::new();
     fs::write(place.path("think.txt"), "50ms\n0.1 # seconds\n").unwrap();
@@ -244,6 +194,11 @@ fn a_history_grows_by_a_run_and_think_times_come_from_a_file() {
     let (status, _, wrong) = run(&place, script, &words);
     assert!(status == 125 && wrong.contains("steps.jsonl: line 1 is not of nbuf's"), "{wrong}");
     assert_eq!(fs::read_to_string(place.path("steps.jsonl")).unwrap(), "precious\n");
+    let words = ["--users", "1", "--duration", "1s", "--history", "none/steps.jsonl"];
+    let touched = script.replace("'true'", "'touch', 'ran'");
+    let (status, said, wrong) = run(&place, &touched, &words);
+    assert!(status == 125 && said.is_empty() && wrong.contains("none/steps.jsonl"), "{wrong}");
+    assert!(!place.path("ran").exists(), "the load began");
     fs::write(place.path("think.txt"), "50ms\nsoon\n").unwrap();
     let (status, _, wrong) = run(&place, script, &[]);
     assert!(status == 125 && wrong.starts_with("nbuf: think.txt: line 2: `soon`"), "{wrong}");
@@ -359,6 +314,47 @@ fn errors_say_where_and_what_was_meant() {
     assert_eq!(missing.status.code(), Some(125), "{missing:?}");
 }
 
+#[test]
+fn every_interaction_has_a_line_in_a_file_that_is_never_overwritten() {
+    let place = Place::new();
+    let script = "[[class]]\nname = 'a'\nthink = { kind = 'fixed', seconds = 0.02 }\n\
+                  command = [{ run = ['true'] }, { run = ['false'] }]\n";
+    let words = ["--users", "2,3", "--duration", "1s", "--lines-out", "lines.jsonl"];
+    let load = measured(&place, script, &words);
+    let text = fs::read_to_string(place.path("lines.jsonl")).unwrap();
+    let lines: Vec<LoadLine> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (mut known, mut off) = (0_u64, 0_u64);
+    for (number, step) in (1_u64..).zip(&load.steps) {
+        let own = lines.iter().filter(|line| line.step == number);
+        assert_eq!(own.clone().filter(|line| line.is_counted).count() as u64, step.interactions);
+        for line in own {
+            assert!((1..=step.users).contains(&line.user) && line.users == step.users, "{line:?}");
+            assert_eq!((line.class.as_str(), line.has_failed), ("a", line.action == "false"));
+            assert!(line.began_ns >= line.intended_ns && line.ended_ns > line.began_ns, "{line:?}");
+            assert!(line.cpu_ns > Some(0) && line.minor_faults > Some(0), "{line:?}");
+            // The parts are those of the process, which begins a little after its service.
+            if let Some(parts) = line.real_time {
+                let sum: f64 = parts.named().iter().map(|(_, seconds)| seconds).sum();
+                let service = (line.ended_ns - line.began_ns) as f64 / 1e9;
+                known += 1;
+                off += u64::from(sum <= 0.0 || sum > service * 1.02);
+            }
+        }
+    }
+    // The kernel may lose a record of a busy machine.
+    assert!(off * 20 <= known, "{off} of {known}: {text}");
+    assert!(lines.iter().any(|line| line.action == "true"), "{text}");
+    let (status, _, wrong) = run(&place, script, &words);
+    assert!(status != 0 && wrong.contains("lines.jsonl"), "{wrong}");
+    assert_eq!(fs::read_to_string(place.path("lines.jsonl")).unwrap(), text);
+    // Without a document there is no file.
+    let none = "[[class]]\nname = 'a'\ncommand = [{ run = ['no-such-program'] }]\n";
+    let (status, _, wrong) = run(&place, none, &["--lines-out", "other.jsonl"]);
+    assert_eq!(status, 127, "{wrong}");
+    assert!(!place.path("other.jsonl").exists());
+}
+
 /// Users who sleep for as many seconds as no other process does.
 fn sleepers(seconds: &str) -> String {
     format!(
@@ -375,10 +371,17 @@ fn the_certifier_does_not_think() {
     let of = |words: &[&str]| measured(&place, script, &[&["--duration", "1s"], words].concat());
     let thinking = of(&["--users", "3"]);
     assert_eq!((thinking.thinks, thinking.steps[0].interactions), (true, 0));
+    // Other programs may keep the processors busy; that is a label of its own.
+    assert_ne!(thinking.steps[0].label, LoadLabel::NoQueue);
     let certified = of(&["--certify", "3"]);
     assert_eq!((certified.thinks, certified.steps.len()), (false, 1));
     assert_eq!(certified.steps[0].users, 3);
     assert!(certified.steps[0].interactions > 3, "{:?}", certified.steps[0]);
+    assert_eq!(certified.knee, None);
+    // The users of the script have an N* of their own, which a table of versions may not mix with this.
+    of(&["--certify", "2", "--history", "steps.jsonl"]);
+    let line = fs::read_to_string(place.path("steps.jsonl")).unwrap();
+    assert!(line.contains("\"knee_users\":null"), "{line}");
 }
 
 #[test]
@@ -388,6 +391,8 @@ fn ctrl_c_gives_what_was_measured_and_a_kill_leaves_nothing() {
         fs::write(place.path("users.toml"), sleepers(seconds)).unwrap();
         let words = ["load", "users.toml", "--users", "4", "--duration", "10m", "--json"];
         let mut nbuf = place.nbuf(words);
+        let lines = format!("{number}.jsonl");
+        nbuf.args(["--lines-out", &lines]);
         let child = nbuf.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         until("both users sleep", || with_word(seconds).len() == 2);
         std::thread::sleep(std::time::Duration::from_millis(500));
@@ -398,8 +403,12 @@ fn ctrl_c_gives_what_was_measured_and_a_kill_leaves_nothing() {
             let load: LoadDocument = serde_json::from_slice(&output.stdout).unwrap();
             let step = &load.steps[0];
             assert!(!load.is_complete && step.interactions > 0 && step.unfinished >= 2, "{load:?}");
+            let lines = fs::read_to_string(place.path(&lines)).unwrap();
+            let counted = lines.lines().filter(|line| line.contains("\"is_counted\":true"));
+            assert_eq!(counted.count() as u64, step.interactions, "{lines}");
         }
         until("nothing is left", || with_word(seconds).is_empty());
+        assert_eq!(place.path(&lines).exists(), number == 2);
     }
 }
 
@@ -446,6 +455,21 @@ fn the_example_of_the_page_runs() {
     assert!(load.is_complete && load.seed == 1969, "{load:?}");
     let users: Vec<u32> = load.steps[1].classes.iter().map(|class| class.users).collect();
     assert_eq!(users, [1, 3]);
+    let knee = load.knee.as_ref().unwrap();
+    let carried: Vec<&str> = knee.classes.iter().map(|class| class.name.as_str()).collect();
+    let users = knee.classes.iter().map(|class| f64::from(class.users)).sum::<f64>();
+    assert_eq!(carried, ["programmer", "calculator"]);
+    assert!((users - knee.users.floor()).abs() < 0.5, "{knee:?}");
+    let costs: Vec<&str> = load.costs.iter().map(|cost| cost.class.as_str()).collect();
+    assert_eq!(costs, ["programmer", "calculator"]);
+    for (at, cost) in load.costs.iter().enumerate() {
+        let all: u64 = load.steps.iter().map(|step| step.classes[at].interactions).sum();
+        assert!(cost.used.commands == all && cost.used.cpu_seconds > 0.0, "{cost:?}");
+        // Without a limit the group is unknown. A queue elsewhere is of no class.
+        assert_eq!((cost.used.page_seconds, cost.price_per_user_hour), (None, None));
+        let is_elsewhere = knee.bottleneck == LoadBottleneck::Elsewhere;
+        assert_eq!(cost.alone.is_none(), is_elsewhere, "{cost:?} {knee:?}");
+    }
     assert!(load.steps.iter().all(|step| step.interactions > 0 && step.failed == 0), "{load:?}");
     assert!(fs::read_to_string(place.path("load.html")).unwrap().contains("<svg"));
 }

@@ -11,6 +11,7 @@ use expect_test::expect;
 use nbuf::experiment::result::{LoadDocument, LoadLabel, LoadLimit};
 use nbuf::internal::sys::cgroup::{Group, Hierarchies};
 use nbuf::internal::sys::process::signal;
+use nbuf::units::Bytes;
 use support::{Need, Place, groups_of, requires, requires_shared, skip, until, with_word};
 
 /// The file that commands read.
@@ -79,6 +80,9 @@ fn a_file_that_does_not_fit_is_read_again_by_each_command() {
         // The first command reads what memory never held.
         if small.commands > 2 && !maps {
             assert_eq!(load.steps[1].label, LoadLabel::CoreBound, "{load:?}");
+            let set = load.working_set.unwrap();
+            let between = (set.limit_bytes, set.below_bytes);
+            assert_eq!(between, (Bytes(96 << 20), Some(Bytes(10 << 20))), "{load:?}");
         }
         assert_ne!(load.steps[0].label, LoadLabel::CoreBound, "{load:?}");
         if maps {
@@ -95,6 +99,46 @@ fn a_file_that_does_not_fit_is_read_again_by_each_command() {
         assert!((100.0..=2560.0).contains(&pages), "{pages}: {small:?}");
         assert!(load.steps.iter().all(|step| step.failed == 0), "{load:?}");
     }
+}
+
+/// What the group alone counts is divided without a rest, and the class that reads has the reads.
+#[test]
+fn each_class_has_its_own_cost() {
+    let Some(_lock) = requires(&[]) else { return };
+    let Some(place) = place() else { return };
+    let class = |name: &str, run: &str| {
+        let think = "think = { kind = 'fixed', seconds = 0.02 }";
+        format!("[[class]]\nname = '{name}'\n{think}\ncommand = [{{ run = {run} }}]\n")
+    };
+    let text = class("heavy", "['cat', 'data']") + &class("light", "['true']");
+    fs::write(place.path("users.toml"), text).unwrap();
+    let words = ["load", "users.toml", "--users", "2", "--limit", "10MiB", "--cold", "data"];
+    let mut nbuf = place.nbuf(words);
+    let price = "cpu=1/h,memory=1/GiBh";
+    let output = nbuf.args(["--price", price, "--duration", "4s", "--json"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let load: LoadDocument = serde_json::from_slice(&output.stdout).unwrap();
+    let [heavy, light] = &load.costs[..] else { panic!("{load:?}") };
+    assert_eq!((heavy.class.as_str(), light.class.as_str()), ("heavy", "light"));
+    let all = load.steps[0].used.unwrap();
+    assert_eq!(heavy.used.commands + light.used.commands, all.commands);
+    let page_seconds = heavy.used.page_seconds.unwrap() + light.used.page_seconds.unwrap();
+    assert!((page_seconds / all.page_seconds.unwrap() - 1.0).abs() < 1e-6, "{load:?}");
+    assert!(heavy.used.fills_each >= FILE_PAGES as f64 * 0.9, "{heavy:?}");
+    assert!(light.used.fills_each < 0.1 * heavy.used.fills_each, "{light:?}");
+    if let (Some(many), Some(few)) = (heavy.used.disc_operations, light.used.disc_operations) {
+        // Each is rounded.
+        assert!((many + few).abs_diff(all.disc_operations.unwrap()) <= 1, "{load:?}");
+        assert!(few as f64 <= 0.1 * many as f64 + 1.0, "{load:?}");
+    }
+    let hours = load.steps[0].window_seconds / 3600.0;
+    for cost in [heavy, light] {
+        assert!((cost.user_hours / hours - 1.0).abs() < 1e-9, "{cost:?}");
+        let an_hour = cost.used.commands as f64 / hours / 1000.0;
+        let want = cost.used.price_per_thousand.unwrap() * an_hour;
+        assert!((cost.price_per_user_hour.unwrap() / want - 1.0).abs() < 1e-9, "{cost:?}");
+    }
+    assert!(heavy.used.price_per_thousand > light.used.price_per_thousand, "{load:?}");
 }
 
 /// Reads the file for each client, and says when it is asked to end.

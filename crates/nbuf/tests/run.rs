@@ -18,8 +18,11 @@ use support::{Need, Place, requires, until, with_word};
 
 const NEEDS: [Need; 2] = [Need::Tracepoints, Need::Program("cc")];
 
-/// What is allowed between two clocks, and for a machine with other work: a part is off by less.
-const TOLERANCE_SECONDS: f64 = 0.025;
+/// What the start of a program takes, beyond the 2 % that a part may be off: so parts are made long.
+const TOLERANCE_SECONDS: f64 = 0.012;
+
+/// What the start of a cold program may take of all other parts together.
+const START_SECONDS: f64 = 0.025;
 
 type Part = fn(&RunParts) -> f64;
 
@@ -60,12 +63,12 @@ fn each_part_is_what_the_program_did() {
     let Some(_lock) = requires(&NEEDS) else { return };
     let place = Place::new();
     let parts: [(&str, Part, &str); 6] = [
-        ("compute", |parts| parts.on_cpu_seconds, "0.3"),
-        ("sleep", |parts| parts.asleep_seconds, "0.3"),
-        ("poll", |parts| parts.asleep_seconds, "0.3"),
-        ("wait", |parts| parts.asleep_seconds, "0.3"),
-        ("pipe", |parts| parts.lock_or_pipe_seconds, "0.3"),
-        ("futex", |parts| parts.lock_or_pipe_seconds, "0.3"),
+        ("compute", |parts| parts.on_cpu_seconds, "1.5"),
+        ("sleep", |parts| parts.asleep_seconds, "1.5"),
+        ("poll", |parts| parts.asleep_seconds, "1.5"),
+        ("wait", |parts| parts.asleep_seconds, "1.5"),
+        ("pipe", |parts| parts.lock_or_pipe_seconds, "1.5"),
+        ("futex", |parts| parts.lock_or_pipe_seconds, "1.5"),
     ];
     for (what, part, amount) in parts {
         in_four_tries(|| {
@@ -73,7 +76,7 @@ fn each_part_is_what_the_program_did() {
             let real = ran.real_time.unwrap();
             check(what, part(&real), amount.parse().unwrap());
             let rest = real.sum_seconds() - part(&real) - real.runnable_seconds;
-            assert!(rest < TOLERANCE_SECONDS, "{what}: {real:?}");
+            assert!(rest < START_SECONDS, "{what}: {real:?}");
         });
     }
 }
@@ -83,12 +86,12 @@ fn real_time_goes_to_the_first_part_and_thread_time_to_all() {
     let Some(_lock) = requires(&NEEDS) else { return };
     let place = Place::new();
     in_four_tries(|| {
-        let (ran, _) = run(&place, &["beside", "0.2"]);
+        let (ran, _) = run(&place, &["beside", "1.0"]);
         let (real, threads) = (ran.real_time.unwrap(), ran.thread_time.unwrap());
         assert_eq!((ran.processes, ran.threads), (Some(1), Some(2)));
-        check("computing", threads.on_cpu_seconds, 0.2);
-        check("asleep, of all threads", threads.asleep_seconds, 0.4);
-        check_wait("asleep alone", real.asleep_seconds, real.runnable_seconds, 0.2);
+        check("computing", threads.on_cpu_seconds, 1.0);
+        check("asleep, of all threads", threads.asleep_seconds, 2.0);
+        check_wait("asleep alone", real.asleep_seconds, real.runnable_seconds, 1.0);
     });
 }
 
@@ -97,7 +100,7 @@ fn two_processes_in_turn_wait_for_each_other() {
     let Some(_lock) = requires(&NEEDS) else { return };
     let place = Place::new();
     in_four_tries(|| {
-        let (ran, waited) = run(&place, &["ping", "0.5"]);
+        let (ran, waited) = run(&place, &["ping", "1.5"]);
         let threads = ran.thread_time.unwrap();
         assert_eq!(ran.processes, Some(2));
         // The program has measured the waits of one of the two, and sleeps as long as the other one.
@@ -105,6 +108,38 @@ fn two_processes_in_turn_wait_for_each_other() {
         check_wait("waits", threads.lock_or_pipe_seconds, runnable, 2.0 * waited);
         check_wait("sleeps", threads.asleep_seconds, runnable, 2.0 * waited);
     });
+}
+
+/// One rule computes for a second, the other sleeps for one and a half.
+#[test]
+fn both_splits_of_make_are_those_of_its_rules_in_turn_and_at_once() {
+    let Some(_lock) = requires(&[&NEEDS[..], &[Need::Program("make")]].concat()) else { return };
+    let place = Place::new();
+    truth(&place);
+    let rules = "all: a b\na:\n\t@./truth compute 1\nb:\n\t@./truth sleep 1.5\n";
+    fs::write(place.path("Makefile"), rules).unwrap();
+    // make itself waits for both rules: as long as they take in turn, or as long as the longer one.
+    for (jobs, asleep_alone, asleep_of_all) in [("-j1", 1.5, 1.5 + 2.5), ("-j2", 0.5, 1.5 + 1.5)] {
+        in_four_tries(|| {
+            let output = place.nbuf(["run", "--json", "--", "make", jobs]).output().unwrap();
+            let error = String::from_utf8(output.stderr).unwrap();
+            let ran: RunDocument = serde_json::from_slice(&output.stdout).expect(&error);
+            let (real, threads) = (ran.real_time.unwrap(), ran.thread_time.unwrap());
+            assert_eq!((ran.exit_status, ran.processes), (0, Some(3)), "{error}");
+            check(&format!("{jobs}: computing"), real.on_cpu_seconds, 1.0);
+            check(&format!("{jobs}: computing, of all threads"), threads.on_cpu_seconds, 1.0);
+            let runnable = real.runnable_seconds;
+            check_wait(&format!("{jobs}: asleep"), real.asleep_seconds, runnable, asleep_alone);
+            // make waits for longer where a rule waits for a processor.
+            let (got, room) = (threads.asleep_seconds, TOLERANCE_SECONDS + 0.02 * asleep_of_all);
+            let apart = (got - asleep_of_all).abs();
+            assert!(
+                apart <= room + threads.runnable_seconds,
+                "{jobs}: asleep, of all: {threads:?}"
+            );
+            assert!(real.unknown_seconds <= 0.01 * ran.real_seconds, "{real:?}");
+        });
+    }
 }
 
 #[test]
@@ -224,18 +259,18 @@ fn waits_for_a_slow_disc_are_waits_for_a_disc() {
     let program = truth(&place);
     in_four_tries(|| {
         let mut nbuf =
-            place.nbuf(["run", "--json", "--", program.to_str().unwrap(), "direct", "50", "file"]);
+            place.nbuf(["run", "--json", "--", program.to_str().unwrap(), "direct", "250", "file"]);
         let output = in_group(&mut nbuf, &joins).output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
         let ran: RunDocument = serde_json::from_slice(&output.stdout).expect(&error);
         let waited: f64 =
             error.lines().find_map(|l| l.strip_prefix("waited ")?.parse().ok()).unwrap();
         let real = ran.real_time.unwrap();
-        assert!(waited > 0.3, "the rate was not kept: {waited}");
+        assert!(waited > 1.5, "the rate was not kept: {waited}");
         let name = format!("disc in {real:?}");
         check_wait(&name, real.disc_seconds, real.runnable_seconds, waited);
         assert!(real.unknown_seconds <= 0.01 * ran.real_seconds, "{real:?}");
-        assert_eq!(ran.device_read_bytes.0 / 4096, 50);
+        assert_eq!(ran.device_read_bytes.0 / 4096, 250);
     });
 }
 
@@ -312,21 +347,23 @@ fn an_ordinary_user_sees_what_he_may_and_what_is_missing() {
     };
     let place = Place::open_to_all().unwrap();
     let nbuf = place.program();
-    let output = Command::new("setpriv")
-        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-        .arg(nbuf)
-        .args(["run", "--json", "--", "sleep", "0.2"])
-        .output()
-        .unwrap();
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    let ran: RunDocument = serde_json::from_slice(&output.stdout).expect(&error);
-    assert!(ran.real_seconds > 0.2 && ran.faults_minor > 0, "{ran:?}");
-    assert_eq!(ran.cache, None);
-    let notes: Vec<String> = ran.notes.iter().map(ToString::to_string).collect();
-    assert!(notes[0].contains("no permission") && notes[0].contains("sudo"), "{notes:?}");
-    if let Some(real) = ran.real_time {
-        check("waits of a kind that is not known", real.unknown_seconds, 0.2);
-    }
+    in_four_tries(|| {
+        let output = Command::new("setpriv")
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+            .arg(&nbuf)
+            .args(["run", "--json", "--", "sleep", "1.5"])
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        let ran: RunDocument = serde_json::from_slice(&output.stdout).expect(&error);
+        assert!(ran.real_seconds > 1.5 && ran.faults_minor > 0, "{ran:?}");
+        assert_eq!(ran.cache, None);
+        let notes: Vec<String> = ran.notes.iter().map(ToString::to_string).collect();
+        assert!(notes[0].contains("no permission") && notes[0].contains("sudo"), "{notes:?}");
+        if let Some(real) = ran.real_time {
+            check("waits of a kind that is not known", real.unknown_seconds, 1.5);
+        }
+    });
 }
 
 #[test]

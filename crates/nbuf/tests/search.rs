@@ -96,10 +96,30 @@ fn the_number_of_runs_can_be_chosen_and_a_command_that_differs_is_not_searched_f
     assert_eq!((&none["verdict"], &none["search"]), (&"no_recommendation".into(), &Value::Null));
     let few = size(&place, &["--json", "--runs", "2"], &mapped(2, 1)).json();
     assert_eq!(few["search"]["is_narrow"], false, "{few:#}");
-    // The last run proves the number.
+    // The last run proves the number. Another process may keep a library in memory during the first run only:
+    // then it is too small, a larger number is recommended, and nothing says that it was measured.
     let last = few["search"]["runs"].as_array().unwrap().last().unwrap();
-    assert_eq!((limit(last), &last["outcome"]), (limit(&few["recommend"]), &"enough".into()));
-    assert!(few["recommend"]["reason"].as_str().unwrap().contains("--runs"), "{few:#}");
+    let is_proved = last["outcome"] == "enough";
+    let number = limit(&few["recommend"]);
+    assert!(if is_proved { limit(last) == number } else { limit(last) < number }, "{few:#}");
+    assert_eq!(few["verdict"], if is_proved { "measured" } else { "unproved" }, "{few:#}");
+    let reason = few["recommend"]["reason"].as_str().unwrap();
+    assert!(reason.contains("--runs"), "{few:#}");
+    assert_ne!(reason.contains("no run with"), is_proved, "{few:#}");
+}
+
+#[test]
+fn a_size_that_no_run_had_is_not_called_measured() {
+    let needs = [Need::Tracepoints, Need::Program("python3")];
+    let Some(_lock) = requires_shared(&needs) else { return };
+    let place = Place::new();
+    place.file("mapped", 16 * FILE_MIB);
+    // The one run has no limit: its peak is the size.
+    let sized = size(&place, &["--runs", "1"], &mapped(2, 1));
+    assert_eq!(sized.status, 4, "{sized:?}");
+    assert!(sized.stdout.contains("Not proved in 1 run."), "{sized:?}");
+    assert!(sized.stdout.contains("To paste (not proved)"), "{sized:?}");
+    assert!(!sized.stdout.contains("Measured in"), "{sized:?}");
 }
 
 #[test]
@@ -153,7 +173,6 @@ fn a_target_of_time_is_measured_for_any_program() {
         let document = sized.json();
         let search = &document["search"];
         assert!(search["goal"][goal].as_f64().is_some(), "{target}: {document:#}");
-        assert_eq!(document["verdict"], "measured", "{target}: {document:#}");
         // Time is noisy; what counts is that the answer says what its own runs showed.
         let number = limit(&document["recommend"]);
         let ends = [number, search["enough_bytes"].as_u64().unwrap()];
@@ -164,7 +183,8 @@ fn a_target_of_time_is_measured_for_any_program() {
         };
         let is_proved = runs.iter().any(is_proof);
         assert_eq!(document["target"]["met"], is_proved, "{target}: {document:#}");
-        assert_eq!(sized.status, 0, "{target}");
+        let want = if is_proved { ("measured", 0) } else { ("unproved", 4) };
+        assert_eq!((&document["verdict"], sized.status), (&want.0.into(), want.1), "{document:#}");
         // Other memory and what the file takes are the ends; every run is judged by the goal.
         assert!((8 * MIB..140 * MIB).contains(&number), "{target}: {number}");
         let most = search["goal"][goal].as_f64().unwrap();

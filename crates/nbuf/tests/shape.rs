@@ -55,6 +55,36 @@ fn lifetimes_ceiling_and_wonders_are_those_counted_by_hand() {
 }
 
 #[test]
+fn caches_of_bytes_are_explained_too() {
+    let place = Place::new();
+    // Small keys, and after each second of them a large one that is not used again.
+    let rows = (0..4000_u64).map(|at| match at % 3 {
+        2 => (at, 1_000_000 + at, 30_000),
+        _ => (at, at * at % 83, 500),
+    });
+    csv(&place, "mixed.csv", rows);
+    let all = document(&place, "--policies lru,gdsf --size 40KiB mixed.csv");
+    let judged = &all["shape"]["policies"];
+    assert_eq!((&judged["size"], &judged["is_bytes"]), (&40_960.into(), &true.into()));
+    let hits = |at: usize| judged["rows"][at]["hits"].as_u64().unwrap();
+    assert_eq!(judged["differences"][0]["better"], "gdsf");
+    let curve =
+        shell(&place, "nbuf curve --json --policy lru,gdsf --size 40KiB --unit object mixed.csv");
+    let curve: Value = serde_json::from_slice(&curve.stdout).unwrap();
+    for at in 0..2 {
+        let point = &curve["curves"][at]["points"][0];
+        let missed = point["misses"].as_u64().unwrap();
+        assert_eq!(hits(at), 4000 - missed, "{}", curve["curves"][at]["policy"]);
+    }
+    let text = shell(&place, "nbuf trace stat --policies lru,gdsf --size 40KiB mixed.csv");
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(text.contains("KiB, the same for each policy."), "{text}");
+    // A number counts keys, whatever their sizes.
+    let keys = document(&place, "--policies lru,gdsf --size 40 mixed.csv");
+    assert!(keys["shape"]["policies"].get("is_bytes").is_none());
+}
+
+#[test]
 fn what_a_trace_cannot_give_is_absent_with_its_reason() {
     let place = Place::new();
     fs::write(place.path("keys"), "1\n2\n1\n").unwrap();
@@ -87,7 +117,12 @@ fn a_mistake_gets_one_line_that_says_what_to_do() {
         ),
         ("nbuf trace stat --policies opt k.csv", 2, "write one of lru"),
         ("nbuf trace stat --policies lru --size 1,2 k.csv", 2, "write one --size"),
-        ("nbuf trace stat --policies lru --size 1MiB k.csv", 2, "write a number of them"),
+        (
+            "nbuf trace stat --policies lru --size 1MiB --from u32le scan",
+            2,
+            "write a number of them such as --size 5000, or 10%, or take sizes from --snapshot",
+        ),
+        ("nbuf trace stat --policies lru,arc --size 1MiB k.csv", 125, "arc divides its cache"),
         ("nbuf trace stat --sample 2 k.csv", 2, "write a share of the keys"),
         ("nbuf trace stat --full --against none k.csv", 125, "cannot open none"),
         ("nbuf trace stat --html k.csv k.csv", 125, "k.csv exists"),
@@ -100,6 +135,8 @@ fn a_mistake_gets_one_line_that_says_what_to_do() {
         let last = error.lines().last().unwrap_or_default();
         assert!(last.starts_with("nbuf: ") && last.contains(says), "{line}: {error}");
         assert!(output.stdout.is_empty(), "{line}");
+        // What is refused is not named as a way out.
+        assert!(says != "arc divides its cache" || !last.contains("adaptsize"), "{error}");
     }
 }
 

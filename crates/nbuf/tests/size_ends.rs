@@ -182,3 +182,17 @@ fn what_is_written_to_a_file_is_written_again_by_every_run() {
     assert_eq!(names, 2, "what a run wrote has no name");
     assert!(told.contains("its output goes to an unnamed file"), "{told}");
 }
+
+/// A command that warns would warn once for every run.
+#[test]
+fn errors_of_repeated_runs_are_not_shown_again() {
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let place = Place::new();
+    place.file("file", 8 << 20);
+    let mut nbuf = place.nbuf(["size", "-y", "--force", "--verify-at", "100%"]);
+    nbuf.args(["--", "sh", "-c", "echo a warning >&2; cat file file"]);
+    let sized = nbuf.output().unwrap();
+    let [output, errors] = [&sized.stdout, &sized.stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(format!("{output}{errors}").contains("Verified: pages filled"), "{errors}");
+    assert_eq!(errors.matches("a warning\n").count(), 1, "{errors}");
+}

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use nbuf::experiment::result::{WatchDocument, WatchMeter};
+use nbuf::experiment::session::Stopwatch;
 use nbuf::internal::sys::cgroup::{Group, Hierarchies, Throttle};
 use support::truth::{built, in_four_tries};
 use support::{Need, Place, listens, requires, skip, until};
@@ -172,6 +173,29 @@ fn idle_time_while_readers_wait_for_a_slow_disc_is_apart() {
             assert!(idle >= 0.98 * waited - busy, "{idle} of {waited}, {readers} readers: {cpu:?}");
         });
     }
+}
+
+/// Each sleep of a thread takes it off the run queue once. Others of the machine only add to that.
+#[test]
+fn a_thread_that_sleeps_leaves_the_run_queue() {
+    const SLEEPS: u64 = 300;
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    let sleeps = || {
+        let watch = Stopwatch::start();
+        for _ in 0..SLEEPS {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        watch.elapsed()
+    };
+    let (seen, took) = watch(&place, &[], sleeps);
+    let queue = &seen.queue;
+    // On a very slow machine the interval ends before.
+    let is_whole = seen.own.lost == 0 && took.as_secs_f64() < 1.5;
+    assert!(!is_whole || queue.exits >= Some(SLEEPS), "{queue:?}");
+    // A thread that leaves its processor is a switch, and not each switch is an exit.
+    assert!(queue.exits <= Some(queue.switches + queue.switches / 10 + 100), "{queue:?}");
+    assert!(!is_whole || queue.entries > Some(0), "{queue:?}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
-use support::{Need, Place, requires, until};
+use support::{Need, Place, requires, until, with_word};
 
 /// Intervals that come soon.
 const EVERY: [&str; 2] = ["--interval", "100ms"];
@@ -32,9 +32,16 @@ fn terminal([columns, rows]: [u16; 2]) -> (OwnedFd, File) {
 }
 
 fn watch(place: &Place, arguments: &[&str], far: &File) -> Child {
+    watch_with(place, arguments, far, false)
+}
+
+fn watch_with(place: &Place, arguments: &[&str], far: &File, is_plain: bool) -> Child {
     let end = || Stdio::from(far.try_clone().unwrap());
     let mut nbuf: Command = place.nbuf([&["watch"], arguments].concat());
     nbuf.env("TERM", "xterm-256color").env_remove("NO_COLOR");
+    if is_plain {
+        nbuf.env("NO_COLOR", "1");
+    }
     nbuf.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap()
 }
 
@@ -51,9 +58,13 @@ struct Display {
 }
 
 impl Display {
-    fn start(place: &Place, arguments: &[&str], [columns, rows]: [u16; 2]) -> Self {
-        let (near, far) = terminal([columns, rows]);
+    fn start(place: &Place, arguments: &[&str], size: [u16; 2]) -> Self {
+        let (near, far) = terminal(size);
         let child = watch(place, arguments, &far);
+        Self::of(child, (near, far), size)
+    }
+
+    fn of(child: Child, (near, far): (OwnedFd, File), [columns, rows]: [u16; 2]) -> Self {
         let written = Arc::new(Mutex::new(Vec::new()));
         let mut reader = File::from(near.try_clone().unwrap());
         let into = Arc::clone(&written);
@@ -235,6 +246,54 @@ fn a_terminal_that_closes_ends_it() {
         drop(reader);
         until("it has ended", || child.try_wait().unwrap().is_some());
     }
+}
+
+/// Whether a program asked for a colour of letters or ground.
+fn has_colour(text: &str) -> bool {
+    let mut codes = text.split("\x1b[").skip(1).filter_map(|rest| {
+        let (numbers, _) = rest.split_once('m')?;
+        numbers.bytes().all(|byte| byte.is_ascii_digit() || byte == b';').then_some(numbers)
+    });
+    let is_colour = |number: &str| {
+        number.parse().is_ok_and(|number: u32| {
+            (30..=38).contains(&number) || (40..=48).contains(&number) || number >= 90
+        })
+    };
+    codes.any(|codes| codes.split(';').any(is_colour))
+}
+
+#[test]
+fn no_color_switches_colours_off() {
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let place = Place::new();
+    for is_plain in [false, true] {
+        let size = [80, 24];
+        let (near, far) = terminal(size);
+        let child = watch_with(&place, &EVERY, &far, is_plain);
+        let mut display = Display::of(child, (near, far), size);
+        display.until_it_shows("true idle");
+        display.press("q");
+        let text = display.ends(0);
+        assert_eq!(has_colour(&text), !is_plain, "{text:?}");
+    }
+}
+
+#[test]
+fn sigkill_leaves_no_process_and_a_recording_that_can_be_read() {
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let place = Place::new();
+    let name = format!("killed-{}.jsonl", std::process::id());
+    let arguments = [&EVERY[..], &["--record", &name]].concat();
+    let mut display = Display::start(&place, &arguments, [80, 24]);
+    display.until_it_shows("true idle");
+    let recorded = || fs::read_to_string(place.path(&name)).unwrap_or_default().lines().count();
+    until("two intervals are recorded", || recorded() >= 2);
+    display.child.kill().unwrap();
+    display.child.wait().unwrap();
+    until("nothing is left running", || with_word(&name).is_empty());
+    let shown = place.nbuf(["watch", "--replay", &name]).output().unwrap();
+    let text = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.status.success() && text.matches("true").count() >= 2, "{text}");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! and writes the tables of docs/accuracy.md between their marks. Takes three quarters of an
 //! hour, as root.
 
+pub mod held_out;
 pub mod live;
 mod programs;
 mod table;
@@ -19,7 +20,7 @@ use serde_json::Value;
 pub use table::{between, replace};
 
 use programs::PROGRAMS;
-pub(crate) use programs::Program;
+pub(crate) use programs::{Program, tree};
 
 /// Parts of the footprint that are left as cache.
 const AT: &str = "100%,75%,50%,25%,10%";

@@ -14,18 +14,18 @@ pub(crate) struct Program {
     /// Whether it reads rather than maps, so that time can be predicted.
     pub(super) reads: bool,
     /// Shell that makes its data, in its folder.
-    data: &'static str,
+    pub(crate) data: &'static str,
     /// Whether its data is a tree of files.
-    tree: bool,
+    pub(crate) tree: bool,
     /// Shell before every run.
-    pub(super) before: Option<&'static str>,
+    pub(crate) before: Option<&'static str>,
     /// What is sized.
     pub(crate) script: &'static str,
 }
 
-const READS: Program =
+pub(super) const READS: Program =
     Program { name: "", reads: true, data: "true", tree: false, before: None, script: "" };
-const MAPS: Program = Program { reads: false, ..READS };
+pub(super) const MAPS: Program = Program { reads: false, ..READS };
 
 /// Makes the program that reads a file in one of many ways, and the file.
 const MOVES_DATA: &str = concat!(
@@ -202,7 +202,7 @@ impl Program {
 ///
 /// The figures of docs/accuracy.md are from this tree, so its numbers stay those of xorshift64: other numbers would make
 /// other files. The random numbers of the library are not in reach either, because xtask builds without it.
-fn tree(folder: &Path) -> Result<()> {
+pub(crate) fn tree(folder: &Path) -> Result<()> {
     let mut state = 1_u64;
     let mut random = move || {
         // xorshift64 (Marsaglia 2003)

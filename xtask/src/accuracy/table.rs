@@ -46,6 +46,28 @@ fn fills_table(cells: &[Cell]) -> String {
     text
 }
 
+/// What each program got as a number, the fills at all sizes, and what could not be measured.
+pub(super) fn held_out(cells: &[Cell], missing: &[String]) -> String {
+    let mut text = "| program | number | verdict | killed at it |\n|---|---|---|---|\n".to_owned();
+    for cell in cells {
+        let report = cell.report.as_ref();
+        let number = report.and_then(|report| report["recommend"]["limit_bytes"].as_u64());
+        let limit = number.map_or("none".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
+        let verdict = report.and_then(|report| report["verdict"].as_str()).unwrap_or("no report");
+        let is_killed = |run: &Run<'_>| {
+            run.value["killed"] == true && run.value["limit_bytes"].as_u64() >= number
+        };
+        let killed = number.is_some() && runs(cell).iter().any(is_killed);
+        let killed = if killed { "yes" } else { "no" };
+        let _ = writeln!(text, "| {} | {limit} | {verdict} | {killed} |", cell.program);
+    }
+    let _ = write!(text, "\n{}", fills_table(cells));
+    for line in missing {
+        let _ = writeln!(text, "\n{line}");
+    }
+    text
+}
+
 fn time_table(cells: &[Cell]) -> String {
     let mut text = "| program | cache | predicted s | measured s | error |\n\
                     |---|---|---|---|---|\n"
@@ -147,6 +169,25 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_program_without_a_number_has_a_row_and_a_missing_one_a_line() {
+        let report = json!({"recommend": {"limit_bytes": 52_428_800}, "verdict": "measured", "verify": [
+            {"limit_bytes": 52_428_800, "killed": true}, {"limit_bytes": null, "killed": false}]});
+        let cell = |report| Cell { program: "p", window: "own".into(), report };
+        let cells = [cell(Some(report)), cell(Some(json!({"recommend": null}))), cell(None)];
+        let text = held_out(&cells, &["q: not installed: apt-get install q".to_owned()]);
+        let rows: Vec<&str> = text.lines().skip(2).take(3).collect();
+        assert_eq!(
+            rows,
+            [
+                "| p | 50 MiB | measured | yes |",
+                "| p | none | no report | no |",
+                "| p | none | no report | no |",
+            ]
+        );
+        assert!(text.ends_with("\nq: not installed: apt-get install q\n"), "{text}");
+    }
 
     #[test]
     fn tables_stand_between_their_marks() {

@@ -1,7 +1,7 @@
 //! Caches of several sizes, fed by one pass over the accesses: what a miss-ratio curve is made of.
 //!
-//! Accesses come in batches; each size takes the whole batch before the next one does, so that
-//! what it looks at stays close to the processor. A request counts as missed at a size when any of
+//! Accesses come in batches; a few sizes take a whole batch, or several, before the next ones do, so that
+//! what they look at stays close to the processor. A request counts as missed at a size when any of
 //! its pages missed there.
 //!
 //! Invariant: an engine counts the same as the plain file of its policy, whatever way it takes.
@@ -14,10 +14,13 @@ mod marked;
 mod moments;
 mod optimum;
 mod plain;
+mod s3_fifo;
 mod sieve;
 mod stack;
+mod states;
 
 pub(super) use optimum::{optimum, optimum_of};
+pub(crate) use plain::WAITING_BYTES;
 pub(super) use plain::{plain, plain_of};
 pub(super) use stack::stack;
 
@@ -123,6 +126,11 @@ pub(super) fn clock(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
 /// SIEVE, many sizes at once.
 pub(super) fn sieve(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
     grid::grid::<sieve::SieveLanes>(sizes_pages, seed)
+}
+
+/// S3-FIFO, many sizes at once.
+pub(super) fn s3_fifo(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
+    grid::grid::<s3_fifo::S3FifoLanes>(sizes_pages, seed)
 }
 
 /// The engine of a policy for these sizes: any order, repetitions and zero allowed.

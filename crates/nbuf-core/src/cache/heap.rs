@@ -85,6 +85,13 @@ impl<K: Copy + Ord> Heap<K> {
         self.places.prefetch(page);
     }
 
+    /// Starts to load the node of a page, whose place is there by now.
+    #[inline]
+    pub(super) fn prefetch_node(&self, page: u32) {
+        // No page has a node before the first.
+        prefetch(&self.nodes, (self.places.get(page) as usize).wrapping_sub(1));
+    }
+
     /// What the structure promises.
     pub(super) fn check(&self) -> Result<(), String> {
         for (at, &(key, page)) in self.nodes.iter().enumerate() {

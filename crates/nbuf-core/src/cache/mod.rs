@@ -13,6 +13,7 @@ pub(crate) mod engine;
 mod frames;
 mod heap;
 pub(crate) mod interner;
+pub(crate) mod journaled;
 pub(crate) mod kernel;
 pub mod keyed;
 pub mod layer;

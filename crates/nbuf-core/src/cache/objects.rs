@@ -1,7 +1,7 @@
 //! Caches of objects with sizes, several at once: they evict until what comes fits.
 //!
-//! An object takes its bytes and an overhead. One that is larger than the cache is not taken in. An
-//! access to an object that is there may give it another size: the cache then evicts until all fits
+//! An object takes its bytes and an overhead. One that is larger than the cache is not taken in; what it does to the
+//! others is a setting, [`Oversized`]. An access to an object that is there may give it another size: the cache then evicts until all fits
 //! again, and an object that grew beyond the cache leaves. In any of these cases the access is a hit.
 //!
 //! What holds for every policy is a layer around it, which is here: counting, [`Expiry`], which ends objects whose time is
@@ -15,6 +15,7 @@ mod adapt_size;
 mod bounds;
 mod expiry;
 mod gate;
+mod oversized;
 mod segments;
 mod slabs;
 mod store;
@@ -28,6 +29,7 @@ use expiry::Expiry;
 pub(crate) use expiry::NEVER_NS;
 pub use expiry::{Expired, ExpiredError};
 use gate::Gate;
+pub use oversized::{Oversized, OversizedError};
 pub(super) use slabs::slabs;
 use store::{Evicting, Store};
 
@@ -88,6 +90,8 @@ pub(crate) struct Layers {
     pub(crate) seed: u64,
     /// What becomes of expired objects; nothing where no object expires.
     pub(crate) expired: Option<Expired>,
+    /// What an object that is larger than the cache does to the others.
+    pub(crate) oversized: Oversized,
     /// What decides whether an object comes in: all must admit it.
     pub(crate) admissions: Vec<Admission>,
 }
@@ -105,6 +109,26 @@ pub(crate) trait ObjectEngine: Send {
 
     /// The counts, in the order of the sizes asked for.
     fn finish(self: Box<Self>) -> Vec<ObjectCount>;
+
+    /// Keeps what leaves the first cache from now on, for [`Self::gone`]. An engine that cannot keeps nothing.
+    fn watch(&mut self) {}
+
+    /// What left the first cache since the last call, by eviction, because it grew too large, or removed.
+    fn gone(&mut self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// Whether the first cache has an object.
+    fn holds(&self, _number: u32) -> bool {
+        false
+    }
+
+    /// An access that counts. Whether the first cache has the object.
+    fn look(&mut self, object: &Object) -> bool {
+        let is_there = self.holds(object.number);
+        self.access(std::slice::from_ref(object));
+        is_there
+    }
 }
 
 /// An engine for these sizes, any of them at least one.
@@ -140,7 +164,7 @@ pub(super) fn objects_of<P: Simple + Send + 'static>(
     layers: &Layers,
     policy: impl Fn() -> P,
 ) -> Box<dyn ObjectEngine> {
-    caches(sizes_bytes, layers, |bytes| Evicting::new(policy(), bytes))
+    caches(sizes_bytes, layers, |bytes| Evicting::new(policy(), bytes, layers.oversized))
 }
 
 /// LRU with admission by size.
@@ -205,6 +229,20 @@ impl<S: Store> ObjectEngine for Caches<S> {
 
     fn finish(self: Box<Self>) -> Vec<ObjectCount> {
         self.caches.into_iter().map(|cache| cache.count).collect()
+    }
+
+    fn watch(&mut self) {
+        if let Some(first) = self.caches.first_mut() {
+            first.store.watch();
+        }
+    }
+
+    fn gone(&mut self) -> Vec<u32> {
+        self.caches.first_mut().map(|first| first.store.gone()).unwrap_or_default()
+    }
+
+    fn holds(&self, number: u32) -> bool {
+        self.caches.first().is_some_and(|first| first.store.contains(number))
     }
 }
 

@@ -216,6 +216,7 @@ pub const POLICIES: &[Row] = &[
     },
     Row::of::<ClockPro>("clock-pro", "LIRS on a clock", "Jiang et al. 2005", 9),
     Row {
+        engine: engine::s3_fifo,
         settable: Some(&S3Fifo::SETTABLE),
         ..Row::of::<S3Fifo>(
             "s3-fifo",

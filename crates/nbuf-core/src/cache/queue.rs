@@ -134,6 +134,23 @@ impl<const N: usize> Queues<N> {
         prefetch(&self.nodes, page as usize + N);
     }
 
+    /// Starts to load the links of the neighbours of a page, whose own links are there by now.
+    #[inline]
+    pub(super) fn prefetch_neighbours(&self, page: u32) {
+        if let Some(links) = self.nodes.get(page as usize + N) {
+            prefetch(&self.nodes, links.newer as usize);
+            prefetch(&self.nodes, links.older as usize);
+        }
+    }
+
+    /// Starts to load the links of the page that is next at the back; the one that is there now.
+    #[inline]
+    pub(super) fn prefetch_back(&self, queue: Name) -> Option<u32> {
+        let last = self.last(queue)?;
+        prefetch(&self.nodes, self.nodes[last as usize + N].newer as usize);
+        Some(last)
+    }
+
     /// What the structure promises of one queue: links that agree, and as many as were counted.
     pub(super) fn check(&self, queue: Name) -> Result<(), String> {
         let mut before = queue;

@@ -117,6 +117,13 @@ impl Direct {
         self.aside.send();
     }
 
+    /// Waits for no request when it is dropped. Those that the kernel has keep their memory.
+    pub(crate) fn abandon(&mut self) {
+        self.parts.clear();
+        self.mover.abandon();
+        self.aside.abandon();
+    }
+
     /// Its descriptor is ready.
     pub(crate) fn notice(&mut self) {
         self.aside.notice();

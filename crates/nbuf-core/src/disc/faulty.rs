@@ -1,4 +1,5 @@
-//! A disc that refuses: an operation by its number, once or from then on, or some by chance.
+//! A disc that refuses: an operation by its number, once or from then on, or some by chance. Or it hangs, as a disc does
+//! whose cable was pulled.
 //!
 //! A refused read brings nothing. A refused write may have changed some of its sectors, as the write of a real
 //! disc may.
@@ -19,6 +20,8 @@ pub enum Faults {
     From(u64),
     /// That many of a thousand.
     PerThousand(u64),
+    /// That one and all later ones do not come back, until they are [released](Faulty::release).
+    HangFrom(u64),
 }
 
 /// Errors in front of a disc that answers at once.
@@ -32,17 +35,27 @@ pub struct Faulty<D> {
     tears: bool,
     random: Random,
     operations: u64,
+    /// Requests that do not come back.
+    hung: Vec<(Request, Vec<u8>)>,
 }
 
 impl<D: Disc> Faulty<D> {
     /// Lets these operations fail.
     pub fn new(disc: D, faults: Faults, reads_fail: bool, tears: bool, seed: u64) -> Self {
-        Self { disc, faults, reads_fail, tears, random: Random::new(seed), operations: 0 }
+        let (random, operations, hung) = (Random::new(seed), 0, Vec::new());
+        Self { disc, faults, reads_fail, tears, random, operations, hung }
     }
 
     /// From now on these fail. Numbers go on.
     pub fn set(&mut self, faults: Faults) {
         self.faults = faults;
+    }
+
+    /// Hands the requests that hang to the disc. Later ones hang again, as long as the faults say so.
+    pub fn release(&mut self, now: Nanos) {
+        for (request, data) in std::mem::take(&mut self.hung) {
+            self.disc.submit(now, request, data);
+        }
     }
 
     /// Operations that came.
@@ -66,7 +79,7 @@ impl<D: Disc> Faulty<D> {
         let fails = match self.faults {
             Faults::None => false,
             Faults::Once(at) => number == at,
-            Faults::From(at) => number >= at,
+            Faults::From(at) | Faults::HangFrom(at) => number >= at,
             Faults::PerThousand(share) => self.random.below(1000) < share,
         };
         fails && (self.reads_fail || request.op != Op::Read)
@@ -101,6 +114,9 @@ impl<D: Disc> Disc for Faulty<D> {
         if !self.fails(&request) {
             return self.disc.submit(now, request, data);
         }
+        if matches!(self.faults, Faults::HangFrom(_)) {
+            return self.hung.push((request, data));
+        }
         if self.tears && request.op == Op::Write {
             self.tear(now, &request, &data);
         }
@@ -120,7 +136,7 @@ impl<D: Disc> Disc for Faulty<D> {
     }
 
     fn under_way(&self) -> usize {
-        self.disc.under_way()
+        self.disc.under_way() + self.hung.len()
     }
 }
 
@@ -145,6 +161,25 @@ mod tests {
                 assert_eq!(disc.disc().image()[at * 512] == 1, is_done);
             }
         }
+    }
+
+    #[test]
+    fn what_hangs_comes_back_when_it_is_released() {
+        let mut disc = Faulty::new(Ram::zeroed(2048), Faults::HangFrom(1), true, true, 1);
+        for at in 0..3 {
+            let request = Request { task: at, ..Request::new(Op::Write, u64::from(at) * 512, 512) };
+            disc.submit(Nanos::ZERO, request, vec![1; 512]);
+        }
+        let next = |disc: &mut Faulty<Ram>| {
+            let done = disc.next_completion(Nanos::MAX)?;
+            assert_eq!(done.outcome, Ok(()));
+            Some(done.request.task)
+        };
+        assert_eq!((next(&mut disc), next(&mut disc), disc.under_way()), (Some(0), None, 2));
+        assert_eq!(disc.disc().image()[512..1536], [0; 1024], "what hangs has no effect");
+        disc.release(Nanos(5));
+        assert_eq!([next(&mut disc), next(&mut disc), next(&mut disc)], [Some(1), Some(2), None]);
+        assert_eq!((disc.under_way(), &disc.disc().image()[..1536]), (0, &[1; 1536][..]));
     }
 
     #[test]

@@ -112,6 +112,14 @@ pub enum DiscError {
 }
 
 impl DiscError {
+    /// The words, of a disc that is called so: they name the file system that is full.
+    pub(crate) fn words_of(&self, name: &str) -> String {
+        match self {
+            Self::Full { what } => format!("{what}: free some space on the file system of {name}"),
+            other => other.to_string(),
+        }
+    }
+
     /// Checks that the request ends within a disc of this size.
     pub fn check(request: &Request, size_bytes: u64) -> Result<(), Self> {
         let (offset_bytes, length_bytes) = (request.offset, request.length_bytes);
@@ -169,4 +177,17 @@ pub fn wait_for(
             return Some(completion);
         }
     }
+}
+
+/// Whether dropping a value comes to an end, although something that it owns does not come back.
+#[cfg(test)]
+fn is_dropped(value: impl Send + 'static) -> bool {
+    use std::sync::mpsc::{RecvTimeoutError, channel};
+    let (tell, dropped) = channel::<()>();
+    std::thread::spawn(move || {
+        drop(value);
+        drop(tell);
+    });
+    let limit = std::time::Duration::from_secs(20);
+    dropped.recv_timeout(limit) == Err(RecvTimeoutError::Disconnected)
 }

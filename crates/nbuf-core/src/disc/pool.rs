@@ -132,6 +132,13 @@ impl Pool {
         }
     }
 
+    /// Waits for no request when it is dropped. Threads that do not come back keep the memory of theirs, and the file.
+    pub(crate) fn abandon(&mut self) {
+        self.out.clear();
+        lock(&self.shared.queue).jobs.clear();
+        self.threads.clear();
+    }
+
     /// Takes what is done only after a [notice](Self::notice) from now on. So threads that finish as fast as their owner
     /// asks do not keep it within one look.
     pub(crate) fn wait_for_notice(&mut self) {
@@ -226,7 +233,7 @@ impl Drop for Pool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::wait_for;
+    use super::super::{is_dropped, wait_for};
     use super::*;
 
     #[test]
@@ -274,5 +281,23 @@ mod tests {
         }
         let past = Request::new(Op::Read, 1 << 20, 1);
         assert!(wait_for(&mut pool, last, past, vec![0]).unwrap().outcome.is_err());
+    }
+
+    #[test]
+    fn an_abandoned_one_waits_for_no_thread() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(4096).unwrap();
+        let mut pool = Pool::new(file, 4096, 2, Stopwatch::start()).unwrap();
+        let shared = pool.shared.clone();
+        // A thread that cannot report does not come back.
+        let done = lock(&shared.done);
+        pool.submit(Nanos::ZERO, Request::new(Op::Read, 0, 512), vec![0; 512]);
+        pool.send();
+        while !lock(&shared.queue).jobs.is_empty() {
+            std::thread::yield_now();
+        }
+        pool.abandon();
+        assert!(is_dropped(pool));
+        drop(done);
     }
 }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::result::{FileShare, OtherFiles};
 use super::survey::{Survey, Used};
-use crate::cache::kernel::{Replacement, Stream, simulate};
+use crate::cache::kernel::{Stream, simulate};
 use crate::meter::map::AccessMap;
 use crate::units::{Bytes, Pages};
 
@@ -57,9 +57,8 @@ impl Files {
 
 /// Every file, in the order of the trace.
 fn shares(used: &[Used], names: &[String], stream: &Stream, at: At) -> Vec<FileShare> {
-    let fills = |cache: Bytes| {
-        simulate(stream, Replacement::ActiveInactive, cache.pages_down()).fills_by_file
-    };
+    let fills =
+        |cache: Bytes| simulate(stream, stream.kernel_order(), cache.pages_down()).fills_by_file;
     let everything = Pages(u32::MAX.into()).bytes();
     let sizes = if at.recommended { [at.cache, at.floor, everything] } else { [everything; 3] };
     let fills: Vec<Vec<u64>> = sizes.par_iter().map(|&cache| fills(cache)).collect();

@@ -49,6 +49,8 @@ mod hull;
 #[cfg(feature = "system")]
 pub mod image;
 #[cfg(feature = "capture")]
+mod joined;
+#[cfg(feature = "capture")]
 mod left_out;
 #[cfg(feature = "capture")]
 pub mod live;

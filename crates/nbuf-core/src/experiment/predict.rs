@@ -85,12 +85,13 @@ const AROUND: [f64; 5] = [0.99, 0.995, 1.0, 1.005, 1.01];
 /// Beyond this ratio of the two models their band would say nothing.
 const APART: f64 = 1.10;
 
-/// Predicts a run under `limit`. The two models make a band. Where they are far apart, on a kernel
-/// that has the active and inactive lists, these alone are believed
+/// Predicts a run under `limit`. LRU order and the kernel's own order make a band. Where they are far apart, on a
+/// kernel that has the active and inactive lists, these alone are believed
 /// (docs/decisions/0004-when-the-models-part.md). The band covers the moments at which the kernel may bring
-/// its statistics up to date (docs/decisions/0003-stale-statistics.md).
+/// its statistics up to date (docs/decisions/0003-stale-statistics.md). On a kernel with the multi-generational LRU the
+/// other edge of the band is the model of that.
 ///
-/// Costs 30 simulations.
+/// Costs 30 simulations; 10 with the multi-generational LRU.
 pub(crate) fn predict(
     stream: &Stream,
     overhead: &Overhead,
@@ -117,12 +118,22 @@ pub(crate) fn predict(
         fills.sort_unstable();
         fills[AROUND.len() / 2]
     };
+    if !has_active_inactive {
+        let (lru, generations) = (median(Replacement::Lru), median(Replacement::Generations));
+        return Prediction {
+            limit: Some(limit),
+            cache: room.bytes(),
+            fills_low: lru.min(generations),
+            fills_high: lru.max(generations),
+            seconds: None,
+        };
+    }
     let lists = median(Replacement::ActiveInactive);
     let unread = Unread::CASES.map(|case| median(Replacement::ActiveInactiveUnread(case)));
     let (low, high) =
         unread.into_iter().fold((lists, lists), |(low, high), run| (low.min(run), high.max(run)));
     let mut lru = median(Replacement::Lru);
-    if has_active_inactive && lru.max(lists) as f64 > lru.min(lists) as f64 * APART {
+    if lru.max(lists) as f64 > lru.min(lists) as f64 * APART {
         lru = lists;
     }
     Prediction {

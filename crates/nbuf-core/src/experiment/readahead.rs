@@ -7,7 +7,7 @@
 
 use super::recommend::{limit_at, with_margin};
 use super::result::{ReadaheadPoint, Recommend};
-use crate::cache::kernel::{Replacement, Stream, simulate};
+use crate::cache::kernel::{Stream, simulate};
 use crate::trace::Memory;
 use crate::units::{Bytes, Pages, whole};
 
@@ -64,7 +64,7 @@ fn differs(a: f64, b: f64) -> bool {
 }
 
 fn fills(stream: &Stream, pages: u64) -> u64 {
-    simulate(stream, Replacement::ActiveInactive, Pages(pages)).fills
+    simulate(stream, stream.kernel_order(), Pages(pages)).fills
 }
 
 fn other_window(
@@ -76,7 +76,7 @@ fn other_window(
 ) -> ReadaheadPoint {
     let cache = recommend.cache_bytes;
     let here = fills(stream, cache.pages_down().0);
-    let all = simulate(stream, Replacement::ActiveInactive, Pages(u32::MAX.into()));
+    let all = simulate(stream, stream.kernel_order(), Pages(u32::MAX.into()));
     let most = all.peak.bytes();
     // The recommendation has room above the foot of its cliff, so this one gets it too. A size that
     // is as good as the recommended one is not looked for above it.

@@ -39,7 +39,9 @@ use crate::sys::signal::Signals;
 use crate::trace::Trace;
 use crate::workload::command::engine::{followed, group_for};
 use crate::workload::command::{Command, Ended};
-pub use crate::workload::record::running::{NameError, Named, Running, RunningError, is_pattern};
+pub use crate::workload::record::running::{
+    MappedWatch, MappedWhen, NameError, Named, Running, RunningError, is_pattern,
+};
 use crate::workload::record::{self, Backend, Options, running};
 use log::Log;
 use target::Target;
@@ -66,6 +68,8 @@ pub struct Spec {
     pub capture: Capture,
     /// Bytes of the ring of each processor, to provoke losses.
     pub ring_bytes: Option<usize>,
+    /// How mapped files of programs that run already are watched.
+    pub mapped: MappedWatch,
 }
 
 /// Records. The command keeps its standard input, output and error.
@@ -124,6 +128,9 @@ impl Spec {
                 memory: true,
                 programs: self.capture == Capture::Auto,
                 overhead: None,
+                snapshot: false,
+                mapped: self.mapped,
+                quiet: &running::Quiet::default(),
             };
             return running::record_running(&options, log, signals);
         }

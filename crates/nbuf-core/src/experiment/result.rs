@@ -26,13 +26,18 @@ mod files;
 mod fill_meter;
 mod fleet;
 mod fleet_choice;
+mod fleet_representatives;
+mod fleet_sharing;
 mod fleet_split;
 mod live;
 mod live_follow;
 mod live_machine;
+mod live_marks;
 mod live_probe;
 mod load;
 mod load_cause;
+mod load_class;
+mod load_line;
 mod ping;
 mod replay;
 mod run;
@@ -91,18 +96,23 @@ pub use files::{FileShare, OtherFiles, SharedFile};
 pub use fill_meter::Meter;
 pub use fleet::{
     FleetBy, FleetChange, FleetDocument, FleetFailure, FleetInput, FleetLast, FleetPiece,
-    FleetPoint, FleetPolicies, FleetPolicy, FleetPolicyMisses, FleetRow, FleetRule, FleetShare,
-    FleetSplit, FleetTask, FleetVerdict, FleetVolume, FleetWhole, FleetWorst,
+    FleetPoint, FleetPolicies, FleetPolicy, FleetPolicyMisses, FleetRepresentative,
+    FleetRepresentatives, FleetRow, FleetRule, FleetShare, FleetSplit, FleetSpread, FleetTask,
+    FleetVerdict, FleetVolume, FleetWhole, FleetWorst,
 };
-pub use live::{LiveDocument, LiveMemory, LivePoint, LiveService};
+pub use fleet_sharing::{FleetPartition, FleetSharing, FleetSharingHost, FleetSharingVerdict};
+pub use live::{LiveDocument, LiveLonger, LiveMemory, LivePoint, LiveService};
 pub use live_follow::{LiveFollow, LiveFollowed};
 pub use live_machine::{LiveMachine, LiveTarget};
+pub use live_marks::{LiveFaults, LiveMarks, LiveSnapshot};
 pub use live_probe::{LivePressureOf, LiveProbe, LiveProbeEnd, LiveProbeRates, LiveProbeStep};
 pub use load::{
-    LoadBottleneck, LoadClass, LoadCurve, LoadDocument, LoadKnee, LoadLabel, LoadLimit, LoadPrice,
-    LoadStep, LoadTimes, LoadUse,
+    LoadBottleneck, LoadCarried, LoadCurve, LoadDocument, LoadKnee, LoadLabel, LoadLimit,
+    LoadPrice, LoadStep, LoadTimes, LoadUse,
 };
 pub use load_cause::{LoadEvidence, LoadFigure, LoadHistory, LoadIdle, LoadSplit};
+pub use load_class::{LoadClass, LoadCost, LoadWorkingSet};
+pub use load_line::LoadLine;
 pub use ping::{
     PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,
     PingSample, PingSampleLine, PingTask,

@@ -57,7 +57,10 @@ impl Bracket {
 
     /// What is known after a run with a limit inside.
     pub(super) fn after(self, limit: Bytes, is_enough: bool) -> Self {
-        if is_enough {
+        if is_enough && limit <= self.low {
+            // An equal or larger limit was too small: this run had luck.
+            self
+        } else if is_enough {
             Self { high: limit.min(self.high), ..self }
         } else {
             Self { low: limit.max(self.low), high: self.high.max(limit) }
@@ -88,7 +91,30 @@ mod tests {
         assert_eq!(tried(None), 200);
     }
 
+    #[test]
+    fn a_limit_that_was_enough_below_one_that_was_not_teaches_nothing() {
+        let start = Bracket { low: Bytes(10 * MIB), high: Bytes(100 * MIB) };
+        let bracket = start.after(Bytes(60 * MIB), false);
+        assert_eq!(bracket.after(Bytes(50 * MIB), true), bracket);
+        assert_eq!(bracket.after(Bytes(60 * MIB), true), bracket);
+        assert_eq!(bracket.after(Bytes(70 * MIB), true).high, Bytes(70 * MIB));
+        // The other way round the bracket moves up.
+        let bracket = start.after(Bytes(50 * MIB), true).after(Bytes(60 * MIB), false);
+        assert_eq!((bracket.low, bracket.high), (Bytes(60 * MIB), Bytes(60 * MIB)));
+    }
+
     proptest! {
+        #[test]
+        fn the_lower_end_stays_below_the_upper(
+            runs in proptest::collection::vec((11_u64..99, proptest::bool::ANY), 0..20),
+        ) {
+            let mut bracket = Bracket { low: Bytes(10 * MIB), high: Bytes(100 * MIB) };
+            for (limit, is_enough) in runs {
+                bracket = bracket.after(Bytes(limit * MIB), is_enough);
+                prop_assert!(bracket.low <= bracket.high, "{bracket:?}");
+            }
+        }
+
         #[test]
         fn any_need_is_found_in_seven_runs(
             low in 1_u64..200, room in 4_u64..4000, part in 0.0..1.0_f64, guess in 0_u64..5000,

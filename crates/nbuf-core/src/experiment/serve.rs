@@ -17,6 +17,7 @@ mod config;
 mod describe;
 mod error;
 mod export;
+mod journal;
 mod keep;
 mod kept;
 mod limits;
@@ -40,7 +41,8 @@ pub use backend::{BackendSpec, BackendSpecError};
 pub use check::check;
 pub use config::{Config, ConfigError, ExportConfig};
 pub use error::Error;
-pub use export::{ExportSpec, NamedDisc, NamedDiscError};
+pub use export::{Dirty, ExportSpec, NamedDisc, NamedDiscError};
+pub use journal::JournalError;
 pub use keep::Reread;
 pub use need::{NeedSpec, need};
 pub use readahead::{Readahead, ReadaheadError};
@@ -91,13 +93,7 @@ pub fn run_with(
     let passed = passed.map_err(ServerError::Listen)?;
     let addresses = passed.addresses().map_err(ServerError::Listen)?;
     spec.check_addresses(&addresses)?;
-    let sizes = spec.exports.iter().map(|export| export.size.0);
-    let tables = spec.tier.iter().map(|tier| tier.memory_bytes(&spec.exports));
-    let wanted = Bytes(sizes.chain(tables).fold(0, u64::saturating_add));
-    let available = available();
-    if wanted > available {
-        return Err(Error::NoMemory { wanted, available });
-    }
+    limits::fit(spec, available())?;
     let tls = spec.tls.as_ref().map(TlsSpec::open).transpose()?;
     // Before any thread starts, so that none of them takes a signal.
     session.cancellation.listen().map_err(Error::Signals)?;
@@ -130,6 +126,7 @@ pub fn run_with(
         kept.put_back(replaced);
         return Err(Error::Observer(error));
     }
+    kept.started();
     if spec.takes_sockets {
         ready::notify();
     }

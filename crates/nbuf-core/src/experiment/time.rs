@@ -103,7 +103,7 @@ impl Timing {
             let work = self.work_ns as f64 + run.fills as f64 * FILL_NS;
             ((work + waits.chain_ns as f64) / 1e9, (work + waits.all_ns as f64) / 1e9)
         };
-        let runs = [Replacement::Lru, Replacement::ActiveInactive].into_par_iter();
+        let runs = [Replacement::Lru, stream.kernel_order()].into_par_iter();
         let runs =
             runs.flat_map_iter(|replacement| gone.iter().map(move |gone| (replacement, gone)));
         let widest = |one: (f64, f64), other: (f64, f64)| (one.0.min(other.0), one.1.max(other.1));

@@ -124,8 +124,7 @@ impl Bench<'_> {
             limited.map_err(|source| Error::Limit { limit, source })?;
         }
         let mut counter = Counter::prepare(self.meter, &group)?;
-        let output = command::repeating(self.output)?;
-        let standard = [Some(self.input.again()?), Some(output), None];
+        let standard = command::repeated(&self.input, self.output)?;
         let job = Job { group: Some(&group), standard, until: self.until, deadline };
         let ended = run(self.command, job, &mut counter, signals)?;
         if let Some(left) = ended.left {

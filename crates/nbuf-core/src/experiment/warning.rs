@@ -90,7 +90,7 @@ pub enum Warning {
         /// Processor time of the command.
         cpu: Nanos,
     },
-    /// The kernel evicts by the multi-generational LRU, which no model covers.
+    /// The kernel evicts by the multi-generational LRU, whose model is not validated.
     MultiGenerational,
     /// The share of mapped accesses is so high that the curve is a lower bound.
     Mapped {

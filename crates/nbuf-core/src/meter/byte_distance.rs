@@ -4,10 +4,11 @@
 //! together. An LRU cache that evicts until the object that comes fits holds exactly the objects whose
 //! bytes, with those of all objects used after them, fit into it: an object is evicted when that sum
 //! grows beyond the cache, and the sum never falls before the object is used again. So an access hits in
-//! all caches from its byte distance up.
+//! all caches from its byte distance up. An object that grows adds to the sums of all others, so this holds for
+//! sizes that grow, too: an access counts the bytes that its object took before.
 //!
 //! Invariant: this holds for caches from the largest object up, which take every object in, and while no
-//! object changes its size or is removed. For all else caches are simulated size by size.
+//! object becomes smaller or is removed. For all else caches are simulated size by size.
 //!
 //! Cost: a Fenwick tree (P. Fenwick, 1994) over the moments of last use: O(log n) an access, at most
 //! 52 bytes an object. When the moments run out, they are given again without gaps.
@@ -53,8 +54,8 @@ impl ByteDistances {
         }
     }
 
-    /// An access to an object that takes `charge` bytes, of which it asks for `bytes`. Its byte
-    /// distance; none for the first access to it.
+    /// An access to an object that takes `charge` bytes from now on, no fewer than before, of which it asks for
+    /// `bytes`. Its byte distance; none for the first access to it.
     pub(crate) fn access(&mut self, number: u32, bytes: u64, charge: u64) -> Option<u64> {
         let index = number as usize;
         if index >= self.moment_of.len() {
@@ -64,14 +65,16 @@ impl ByteDistances {
         let moment = self.moment_of[index];
         let distance = if moment == NEVER {
             self.objects += 1;
-            self.charge_of[index] = charge;
-            self.total += charge;
             None
         } else {
             let distance = self.total - self.before(moment as usize);
-            self.take(moment as usize, charge);
+            let before = self.charge_of[index];
+            self.take(moment as usize, before);
+            self.total -= before;
             Some(distance)
         };
+        self.charge_of[index] = charge;
+        self.total += charge;
         self.depths.add(distance, bytes);
         self.moment_of[index] = NEVER;
         if self.next + 1 == self.sums.len() {
@@ -152,44 +155,48 @@ fn to_moment(moment: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use proptest::prelude::*;
 
     use super::*;
 
     /// The oracle: one real cache, newest first, that evicts until the object fits.
-    fn lru(accesses: &[(u32, u64)], sizes: &[u64], cache_bytes: u64) -> (u64, u64) {
-        let mut cache: Vec<u32> = Vec::new();
+    fn lru(accesses: &[(u32, u64)], cache_bytes: u64) -> (u64, u64) {
+        let mut cache: Vec<(u32, u64)> = Vec::new();
         let (mut misses, mut miss_bytes) = (0, 0);
-        for &(object, _) in accesses {
-            let bytes = sizes[object as usize];
-            if let Some(at) = cache.iter().position(|&cached| cached == object) {
+        for &(object, bytes) in accesses {
+            if let Some(at) = cache.iter().position(|cached| cached.0 == object) {
                 cache.remove(at);
             } else {
                 (misses, miss_bytes) = (misses + 1, miss_bytes + bytes);
-                let used = |cache: &[u32]| -> u64 {
-                    cache.iter().map(|&cached| sizes[cached as usize]).sum()
-                };
-                while used(&cache) + bytes > cache_bytes {
-                    cache.pop();
-                }
             }
-            cache.insert(0, object);
+            while cache.iter().map(|cached| cached.1).sum::<u64>() + bytes > cache_bytes {
+                cache.pop();
+            }
+            cache.insert(0, (object, bytes));
         }
         (misses, miss_bytes)
     }
 
-    fn check(accesses: &[(u32, u64)], sizes: &[u64]) {
+    /// Accesses of objects whose sizes do not change.
+    fn constant(objects: impl IntoIterator<Item = u32>, sizes: &[u64]) -> Vec<(u32, u64)> {
+        objects.into_iter().map(|object| (object, sizes[object as usize])).collect()
+    }
+
+    fn check(accesses: &[(u32, u64)]) {
         let mut distances = ByteDistances::new(&[]);
-        for &(object, _) in accesses {
-            let bytes = sizes[object as usize];
+        let mut most = HashMap::new();
+        for &(object, bytes) in accesses {
             distances.access(object, bytes, bytes);
+            most.insert(object, bytes);
         }
         let misses = distances.finish();
-        let largest = sizes.iter().copied().max().unwrap_or(0);
-        let all: u64 = sizes.iter().sum();
+        let largest = most.values().copied().max().unwrap_or(0);
+        let all: u64 = most.values().sum();
         for cache_bytes in largest..=all + 1 {
-            let want = lru(accesses, sizes, cache_bytes);
-            assert_eq!(misses.at(cache_bytes), want, "{cache_bytes} bytes: {accesses:?} {sizes:?}");
+            let want = lru(accesses, cache_bytes);
+            assert_eq!(misses.at(cache_bytes), want, "{cache_bytes} bytes: {accesses:?}");
         }
         assert_eq!(misses.at(u64::MAX), (misses.cold, misses.cold_bytes));
     }
@@ -200,18 +207,35 @@ mod tests {
         #[test]
         fn equals_a_real_cache_at_every_size_from_the_largest_object_up(
             sizes in prop::collection::vec(prop_oneof![0..4_u64, 0..40_u64], 16),
-            accesses in prop::collection::vec((0..16_u32, Just(0_u64)), 0..200),
+            objects in prop::collection::vec(0..16_u32, 0..200),
         ) {
-            check(&accesses, &sizes);
+            check(&constant(objects, &sizes));
+        }
+
+        #[test]
+        fn equals_a_real_cache_while_objects_grow(
+            mut sizes in prop::collection::vec(0..9_u64, 12),
+            grown in prop::collection::vec((0..12_u32, prop_oneof![3 => Just(0), 1 => 0..9_u64]), 0..150),
+        ) {
+            let access = |(object, more): (u32, u64)| {
+                sizes[object as usize] += more;
+                (object, sizes[object as usize])
+            };
+            let accesses: Vec<(u32, u64)> = grown.into_iter().map(access).collect();
+            check(&accesses);
         }
     }
 
     #[test]
     fn stays_exact_when_the_moments_are_packed() {
         let sizes = [3, 9, 0, 1, 7];
-        let number = |at: usize| (at * at / 7 + at % 3) % 5;
-        let accesses: Vec<_> =
-            (0..3 * MOMENTS_MIN).map(|at| (u32::try_from(number(at)).unwrap(), 0)).collect();
-        check(&accesses, &sizes);
+        let number = |at: usize| u32::try_from((at * at / 7 + at % 3) % 5).unwrap();
+        let mut accesses = constant((0..3 * MOMENTS_MIN).map(number), &sizes);
+        check(&accesses);
+        // Each object grows once, at different moments.
+        for (at, (object, bytes)) in (0_u64..).zip(&mut accesses) {
+            *bytes += u64::from(at > 2500 * u64::from(*object));
+        }
+        check(&accesses);
     }
 }

@@ -6,8 +6,8 @@
 /// Depths noted before they are counted.
 const NOTED: usize = 1 << 9;
 
-/// The depth in the list of an access that misses at every size.
-const COLD: u32 = u32::MAX;
+/// The depth in a list of an access that misses at every size: deeper than any.
+pub(crate) const COLD: u32 = u32::MAX;
 
 /// Depths between sums that are kept, so that the misses at a size need no walk from the first.
 const BLOCK: usize = 1 << 10;
@@ -34,10 +34,16 @@ impl Depths {
     /// Counts an access; one without depth misses at every size.
     #[inline]
     pub fn add(&mut self, depth: Option<u32>) {
+        self.add_one(depth.unwrap_or(COLD));
+    }
+
+    /// The same of a depth or [`COLD`].
+    #[inline]
+    pub(crate) fn add_one(&mut self, depth: u32) {
         if self.noted.len() == NOTED {
             self.count();
         }
-        self.noted.push(depth.unwrap_or(COLD));
+        self.noted.push(depth);
     }
 
     /// The misses at every size. `distinct` is the most pages that were there at one time.
@@ -57,13 +63,21 @@ impl Depths {
 
     #[cold]
     fn count(&mut self) {
-        let warm = self.noted.iter().copied().filter(|&depth| depth != COLD);
+        let mut noted = std::mem::take(&mut self.noted);
+        self.add_all(&noted);
+        noted.clear();
+        self.noted = noted;
+    }
+
+    /// Counts accesses by a list of their depths, each a depth or [`COLD`].
+    pub(crate) fn add_all(&mut self, depths: &[u32]) {
+        let warm = depths.iter().copied().filter(|&depth| depth != COLD);
         let deepest = warm.max().unwrap_or(0) as usize;
         if deepest >= self.hits.low.len() {
             self.hits.low.resize(deepest + 1, 0);
         }
-        for depth in self.noted.drain(..) {
-            self.accesses += 1;
+        self.accesses += depths.len() as u64;
+        for &depth in depths {
             match self.hits.low.get_mut(depth as usize) {
                 Some(hits) => {
                     *hits = hits.wrapping_add(1);

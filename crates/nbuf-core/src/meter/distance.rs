@@ -10,11 +10,15 @@
 //! holes among them are its empty frames.
 //!
 //! Cost: about 25 ns an access over a million pages, O(1) on top of the stack; about 10 bytes a
-//! page, none an access: when the stamps run out, the stack is packed. Not for other policies,
-//! and not for readahead: those are simulated size by size.
+//! page, none an access: when the stamps run out, the stack is packed. An access looks at three
+//! places that are in no first cache: the stamp of its page, a line of marks, the count of its depth.
+//! Before, marks took two lines, and requests had counts of their own: five places. Not for other
+//! policies, and not for readahead: those are simulated size by size.
 
 use std::collections::BinaryHeap;
 
+pub(crate) use super::depth_counts::DepthCounts;
+pub(crate) use super::depths::COLD;
 pub use super::depths::{Depths, Misses};
 use super::stack::Marks;
 use crate::sys::prefetch::prefetch;
@@ -77,39 +81,29 @@ impl Distances {
     /// The same for a batch, faster: what it looks at is asked for ahead. The depths come in order.
     pub fn access_all(&mut self, pages: &[u32], mut depth: impl FnMut(Option<u32>)) {
         for (at, &page) in pages.iter().enumerate() {
-            if let Some(&later) = pages.get(at + STAMP_AHEAD) {
-                prefetch(&self.stamp_of, later as usize);
-            }
-            if let Some(&later) = pages.get(at + MARK_AHEAD) {
-                let stamp = self.stamp_of.get(later as usize).copied().unwrap_or(NOWHERE);
-                self.marks.prefetch(stamp);
-            }
+            self.ask_for(pages, at);
             depth(self.access(page));
         }
     }
 
-    /// A batch of requests of several pages each, up to these ends. A request is as deep as the
-    /// deepest of its accesses: the smallest cache that has all it asks for.
-    pub fn access_requests(
-        &mut self,
-        pages: &[u32],
-        ends: &[u32],
-        mut depth: impl FnMut(Option<u32>),
-    ) {
-        let mut deepest = Some(0);
-        let mut seen = 0;
-        let mut ends = ends.iter().copied().peekable();
-        self.access_all(pages, |page| {
-            while ends.next_if_eq(&seen).is_some() {
-                depth(deepest);
-                deepest = Some(0);
-            }
-            deepest = deepest.zip(page).map(|(deepest, page)| deepest.max(page));
-            seen += 1;
-        });
-        for _ in ends {
-            depth(deepest);
-            deepest = Some(0);
+    /// Brings a batch of pages to the top, and puts in the place of each the depth that it was at, or
+    /// [`COLD`]. Counts nothing: that is left to the caller, and may happen on another thread.
+    pub(crate) fn replace_by_depths(&mut self, pages: &mut [u32]) {
+        for at in 0..pages.len() {
+            self.ask_for(pages, at);
+            pages[at] = self.touch(pages[at]).unwrap_or(COLD);
+        }
+    }
+
+    /// Starts to load what the pages behind `at` will look at.
+    #[inline]
+    fn ask_for(&self, pages: &[u32], at: usize) {
+        if let Some(&later) = pages.get(at + STAMP_AHEAD) {
+            prefetch(&self.stamp_of, later as usize);
+        }
+        if let Some(&later) = pages.get(at + MARK_AHEAD) {
+            let stamp = self.stamp_of.get(later as usize).copied().unwrap_or(NOWHERE);
+            self.marks.prefetch(stamp);
         }
     }
 
@@ -322,6 +316,27 @@ mod tests {
             let all: Vec<_> = (0..12).map(Access).chain(half).chain((0..12).map(Access)).collect();
             check(&all, 0..=13);
         }
+    }
+
+    #[test]
+    fn depths_in_the_place_of_pages_are_those_of_single_accesses() {
+        let mut random = Random::new(2);
+        let mut below = |bound: u32| u32::try_from(random.below(bound.into())).unwrap();
+        let (mut one, mut other) = (Distances::new(), Distances::new());
+        for _ in 0..200 {
+            // Up to a thousand at once, so that the stamps are packed within a batch.
+            let mut pages: Vec<u32> =
+                (0..below(1000)).map(|_| below(900).min(below(900))).collect();
+            let want: Vec<u32> =
+                pages.iter().map(|&page| one.access(page).unwrap_or(COLD)).collect();
+            other.replace_by_depths(&mut pages);
+            assert_eq!(pages, want);
+            let gone = below(900);
+            one.remove(gone);
+            other.remove(gone);
+        }
+        assert_eq!((one.peak(), one.depth()), (other.peak(), other.depth()));
+        assert!(one.so_far().accesses > STAMPS_MIN as u64, "stamps were packed");
     }
 
     #[test]

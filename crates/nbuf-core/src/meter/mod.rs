@@ -7,6 +7,7 @@ pub(crate) mod between_faults;
 pub(crate) mod bins;
 pub(crate) mod byte_depths;
 pub(crate) mod byte_distance;
+mod depth_counts;
 mod depths;
 pub(crate) mod distance;
 #[cfg(feature = "capture")]

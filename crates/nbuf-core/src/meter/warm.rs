@@ -106,6 +106,18 @@ impl Warm {
         self.distinct
     }
 
+    /// About how many new pages another window of this length would touch. The last quarters of this one show how their
+    /// number falls.
+    pub(crate) fn growth(&self) -> f64 {
+        let quarter = |from: usize| -> f64 {
+            let blocks = self.blocks.iter().skip(from).take(BLOCKS / 4);
+            blocks.flat_map(|block| &block.first).map(|&count| f64::from(count)).sum()
+        };
+        let (before, last) = (quarter(BLOCKS / 2), quarter(BLOCKS * 3 / 4));
+        let falls = if before > 0.0 { (last / before).min(1.0) } else { 1.0 };
+        (1..=4).map(|quarter| last * falls.powi(quarter)).sum()
+    }
+
     /// The miss ratio at each size, which must rise; `None` beyond what the window shows.
     #[cfg(test)]
     pub(crate) fn at(&self, sizes_pages: &[u64], random: &mut Random) -> Vec<Option<MissRatio>> {
@@ -304,6 +316,19 @@ mod tests {
             }
         }
         assert!(all >= 80 && (90..=100).contains(&(inside * 100 / all)), "{inside} of {all}");
+    }
+
+    #[test]
+    fn pages_of_a_longer_window_are_foreseen() {
+        for accesses in [20_000, 60_000] {
+            let (short, long) = (window(zipf(5), accesses), window(zipf(5), 2 * accesses));
+            let (foreseen, new) = (short.growth(), (long.distinct() - short.distinct()) as f64);
+            assert!((foreseen / new - 1.0).abs() < 0.3, "{accesses}: {foreseen}, not {new}");
+        }
+        assert!(window((0..100_000).map(|at| at % 1_000), 100_000).growth() < 1e-9);
+        // A scan goes on as it began.
+        let scan = window(0.., 10_000);
+        assert!((scan.growth() - 10_000.0).abs() < 1e-6, "{}", scan.growth());
     }
 
     #[test]

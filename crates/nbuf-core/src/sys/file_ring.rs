@@ -1,7 +1,7 @@
 //! An `io_uring` for reads and writes of one file, with the memory that they use.
 //!
 //! Invariant: memory that the kernel may still write to is never freed: a ring that is dropped
-//! waits for what is under way.
+//! waits for what is under way, or leaves the memory to it.
 
 use std::fs::File;
 use std::io;
@@ -54,7 +54,12 @@ pub(crate) struct FileRing {
     registered: bool,
     under_way: usize,
     completed: u64,
+    is_abandoned: bool,
 }
+
+// SAFETY: it owns its ring, which is `Send`, and its memory, to which nothing else of the process has a pointer. No thread
+// is the only one that may submit.
+unsafe impl Send for FileRing {}
 
 impl std::fmt::Debug for FileRing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -78,7 +83,9 @@ impl FileRing {
         let memory = Box::into_raw(vec![Page([0; PAGE_BYTES]); pages].into_boxed_slice());
         let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         let Setup { registered, .. } = setup;
-        let this = Self { ring, file, memory, pages, registered, under_way: 0, completed: 0 };
+        let (under_way, completed, is_abandoned) = (0, 0, false);
+        let this =
+            Self { ring, file, memory, pages, registered, under_way, completed, is_abandoned };
         if registered {
             this.register()?;
         }
@@ -212,6 +219,11 @@ impl FileRing {
         !self.ring.submission().is_empty()
     }
 
+    /// Waits for nothing that is under way when it is dropped: the memory stays then.
+    pub(crate) fn abandon(&mut self) {
+        self.is_abandoned = true;
+    }
+
     /// Has an eventfd count what comes back.
     pub(crate) fn wake_by(&self, eventfd: BorrowedFd<'_>) -> io::Result<()> {
         self.ring.submitter().register_eventfd(eventfd.as_raw_fd())
@@ -246,7 +258,7 @@ impl FileRing {
 impl Drop for FileRing {
     fn drop(&mut self) {
         while self.under_way > 0 {
-            if self.wait(|_, _| ()).is_err() {
+            if self.is_abandoned || self.wait(|_, _| ()).is_err() {
                 // The kernel may still write to the memory, so it is never freed.
                 return;
             }

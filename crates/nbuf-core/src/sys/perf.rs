@@ -100,6 +100,24 @@ pub(crate) fn open_silent(pid: i32, cpu: i32, sampling: Sampling) -> io::Result<
     open_known(attr, pid, cpu)
 }
 
+/// Opens an event that never happens, for the calling thread alone. The first event of a task on a machine makes the
+/// kernel wait for all processors. While this one is open, others need not wait. An ordinary user may do so.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn open_first() -> io::Result<Event> {
+    let mut attr = b::perf_event_attr {
+        type_: b::PERF_TYPE_SOFTWARE,
+        size: u32::try_from(size_of::<b::perf_event_attr>()).unwrap_or(0),
+        config: b::PERF_COUNT_SW_DUMMY.into(),
+        ..Default::default()
+    };
+    attr.set_disabled(1);
+    attr.set_exclude_kernel(1);
+    attr.set_exclude_hv(1);
+    open_with(&attr, 0, -1)
+}
+
 /// Counts a tracepoint for a task that has not executed yet and its descendants, on all processors, from
 /// `execve` on.
 ///

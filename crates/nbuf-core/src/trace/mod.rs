@@ -19,6 +19,7 @@ mod peer;
 mod records;
 pub mod request;
 pub(crate) mod sampled;
+mod snapshot;
 mod uncached;
 pub(crate) mod varint;
 
@@ -28,6 +29,7 @@ pub use lifetime::Lifetime;
 pub use peer::Peer;
 pub use records::Records;
 pub use sampled::Sampled;
+pub use snapshot::{CachedFile, FolioRun, Snapshot};
 pub use uncached::{Detour, Detoured, Uncached, summed as summed_uncached};
 
 use serde::{Deserialize, Serialize};

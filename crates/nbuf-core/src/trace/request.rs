@@ -62,6 +62,8 @@ pub struct Request {
     pub durable: bool,
     /// Whether what is discarded shall be zeros. No trace has it.
     pub zeros: bool,
+    /// Whether a log that states sizes states none of this key so far: the length is then of the key alone, or 0.
+    pub is_unsized: bool,
 }
 
 const _: () = assert!(size_of::<Request>() == 48, "batches of requests fit into the second level");
@@ -82,6 +84,7 @@ impl Request {
             op,
             durable: false,
             zeros: false,
+            is_unsized: false,
         }
     }
 

@@ -81,6 +81,8 @@ fn facts(old: &Facts, renamed: &HashMap<&str, &str>, named: &[String]) -> Facts 
         timed: old.timed,
         warnings: Vec::new(),
     };
+    // It has numbers of files.
+    facts.capture.snapshot = None;
     facts.capture.backend = known(&facts.capture.backend, &["perf", "bpf", "calls"]);
     for (number, device) in (0..).zip(&mut facts.devices) {
         (device.major, device.minor) = (0, number);

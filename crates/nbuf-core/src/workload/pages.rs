@@ -7,6 +7,8 @@
 //! Cost: nothing but the keys of one batch. Simulators that key a block request by its start are wrong by up to thirty
 //! points for a page cache; [`Whole::Yes`] gives that reading for traces whose records are objects.
 
+mod step;
+
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +16,8 @@ use serde::{Deserialize, Serialize};
 use super::ranges::Ranges;
 use crate::trace::request::{Op, Request, Unit};
 use crate::units::table_bytes;
+pub use step::Step;
+use step::number;
 
 /// Bits of a key that number the page.
 pub(crate) const PAGE_BITS: u32 = 40;
@@ -91,33 +95,13 @@ pub struct Ahead {
     pub longest: u64,
 }
 
-/// Accesses, then keys that leave: one step of a trace.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Step {
-    /// Keys in the order of their accesses.
-    pub keys: Vec<u64>,
-    /// For each request where its keys end; empty when every request has one key.
-    pub ends: Vec<u32>,
-    /// For each request that has keys, its place in the slice that was given.
-    pub from: Vec<u32>,
-    /// What leaves after these accesses.
-    pub gone: Vec<KeyRange>,
-}
-
-impl Step {
-    fn clear(&mut self) {
-        self.keys.clear();
-        self.ends.clear();
-        self.from.clear();
-        self.gone.clear();
-    }
-}
-
 /// Makes steps of requests.
 #[derive(Clone, Debug)]
 pub struct Pages {
     unit: Unit,
     page_bytes: u64,
+    /// The logarithm of `page_bytes`, where it is a power of two: a division takes ten times as long.
+    shift: Option<u32>,
     writes: Writes,
     whole: Whole,
     odd: HashMap<(u32, u64), u64>,
@@ -128,7 +112,9 @@ impl Pages {
     /// For a trace of this unit. A page of no bytes is taken as one of a byte.
     pub fn new(unit: Unit, page_bytes: u64, writes: Writes, whole: Whole) -> Self {
         let page_bytes = page_bytes.max(1);
-        Self { unit, page_bytes, writes, whole, odd: HashMap::new(), tally: Tally::default() }
+        let shift = page_bytes.is_power_of_two().then(|| page_bytes.trailing_zeros());
+        let (odd, tally) = (HashMap::new(), Tally::default());
+        Self { unit, page_bytes, shift, writes, whole, odd, tally }
     }
 
     /// What was seen so far.
@@ -142,11 +128,16 @@ impl Pages {
         step.clear();
         let mut taken = 0;
         let mut several = false;
-        for (at, request) in (0u32..).zip(requests) {
+        while taken < requests.len() {
+            if step.gone.is_empty() {
+                taken += self.reads(&requests[taken..], taken, step);
+            }
+            let Some(request) = requests.get(taken) else { break };
             let enters = self.enters(request.op);
             if enters && (!step.gone.is_empty() || step.keys.len() >= STEP_KEYS) {
                 break;
             }
+            let at = number(taken);
             taken += 1;
             self.count(request);
             let Some(range) = self.keys(request) else { continue };
@@ -159,7 +150,7 @@ impl Pages {
             step.keys.extend(range.first..=range.last);
             several |= range.first != range.last;
             step.from.push(at);
-            step.ends.push(u32::try_from(step.keys.len()).unwrap_or(u32::MAX));
+            step.ends.push(number(step.keys.len()));
         }
         if !several {
             step.ends.clear();
@@ -272,7 +263,7 @@ impl Pages {
         if object >= OBJECTS_MAX {
             return None;
         }
-        let (first, last) = (offset / self.page_bytes, last / self.page_bytes);
+        let (first, last) = (self.page(offset), self.page(last));
         let absurd = op != Op::Discard && last - first >= REQUEST_PAGES_MAX;
         if absurd || first >> PAGE_BITS != 0 {
             return None;
@@ -281,6 +272,14 @@ impl Pages {
         let last = if op == Op::Discard { last.min((1 << PAGE_BITS) - 1) } else { last };
         let base = u64::from(object) << PAGE_BITS;
         (last >> PAGE_BITS == 0).then_some(KeyRange { first: base | first, last: base | last })
+    }
+
+    /// The page that a byte is in.
+    fn page(&self, byte: u64) -> u64 {
+        match self.shift {
+            Some(shift) => byte >> shift,
+            None => byte / self.page_bytes,
+        }
     }
 
     /// Sectors have a place of their own; other starts are numbered as they come.
@@ -301,16 +300,16 @@ mod tests {
 
     use super::*;
 
-    fn request(op: Op, object: u32, offset: u64, length_bytes: u64) -> Request {
+    pub(super) fn request(op: Op, object: u32, offset: u64, length_bytes: u64) -> Request {
         Request { object, ..Request::new(op, offset, length_bytes) }
     }
 
-    fn read(offset: u64, length: u64) -> Request {
+    pub(super) fn read(offset: u64, length: u64) -> Request {
         request(Op::Read, 0, offset, length)
     }
 
     /// Keys of each request, `-` before a range that leaves, a line a step.
-    fn steps(mut pages: Pages, requests: &[Request]) -> (String, Tally) {
+    pub(super) fn steps(mut pages: Pages, requests: &[Request]) -> (String, Tally) {
         let (mut rest, mut step, mut text) = (requests, Step::default(), String::new());
         while !rest.is_empty() {
             let taken = pages.step(rest, &mut step);
@@ -333,7 +332,7 @@ mod tests {
         (text, pages.tally())
     }
 
-    fn pages(writes: Writes, whole: Whole) -> Pages {
+    pub(super) fn pages(writes: Writes, whole: Whole) -> Pages {
         Pages::new(Unit::Bytes, 4096, writes, whole)
     }
 

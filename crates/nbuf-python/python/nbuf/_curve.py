@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Iterable, Sequence
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 from nbuf import _nbuf
+from nbuf._checks import amount, checked_page, pages_of, size_text, whole
 from nbuf._errors import Error
 from nbuf._progress import Progress
 from nbuf._results import Column, Result
 from nbuf._svg import Line, svg
-from nbuf._trace import Size, Source, Trace, _run, _text, read_trace
+from nbuf._trace import Size, Source, Trace, _run, read_trace
 
 #: Policies that are made for objects; over pages they are another one, or near it.
 ONLY_OBJECTS = ("gdsf", "redis", "memcached", "lhd", "adaptsize")
@@ -85,7 +87,7 @@ class Curve(Result):
         return points_of(self._one(policy))
 
     def at(self, size: Size, policy: str | None = None) -> Point:
-        """The largest point that is not above a size: pages or keys, or bytes such as `64MiB`."""
+        """The largest point that is not above a size: pages or keys such as `100` or `"100p"`, or bytes."""
         one = self._one(policy)
         pages = size if not isinstance(size, str) else _pages(size, one["page_bytes"])
         below = [point for point in self.points(policy) if point.size_pages <= pages]
@@ -192,8 +194,9 @@ def _parts(one: dict[str, Any]) -> list[tuple[str | None, list[dict[str, Any]]]]
 
 
 def _pages(size: str, page_bytes: int) -> int:
-    if size.isdigit():
-        return int(size)
+    """Pages or keys of a size. `100p` are pages of the curve, whatever their size."""
+    if (pages := pages_of(size)) is not None:
+        return pages
     if not page_bytes:
         raise Error(f"the keys of this trace have no bytes: write a number of them instead of {size}")
     return int(_nbuf.size(size) // page_bytes)
@@ -206,7 +209,7 @@ def _sizes(sizes: Size | Iterable[Size] | None) -> str | None:
     if isinstance(sizes, str):
         return sizes
     many = sizes if isinstance(sizes, Iterable) else [sizes]
-    return ",".join(one if isinstance(one, str) else str(operator.index(one)) for one in many)
+    return ",".join(one if isinstance(one, str) else str(whole("a size", one)) for one in many)
 
 
 def _list(policy: str | Sequence[str]) -> list[str]:
@@ -230,7 +233,8 @@ def _warmup(warmup: int | float | None) -> dict[str, int] | None:
     try:
         return {"requests": operator.index(warmup)}  # type: ignore[arg-type]
     except TypeError:
-        return {"millionths": round(float(warmup) * 1_000_000)}
+        share = amount("warmup", warmup)
+        return None if share is None else {"millionths": round(share * 1_000_000)}
 
 
 def curve(
@@ -240,17 +244,19 @@ def curve(
     sizes: Size | Iterable[Size] | None = None,
     page: Size | Sequence[Size] = 4096,
     sample: Union[float, str, None] = None,
-    by: str | None = None,
+    by: Literal["file", "task", "op"] | None = None,
     window: int | str | None = None,
-    unit: str = "page",
-    writes: str = "allocate",
+    unit: Literal["page", "request", "object"] = "page",
+    writes: Literal["allocate", "around", "ignore", "store"] = "allocate",
     warmup: int | float | None = None,
     overhead: Size = 0,
     allocator: str = "exact",
     ttl: int | str | None = None,
-    expired: str = "evict",
+    expired: Literal["evict", "free"] = "evict",
+    oversized: Literal["bypass", "clear"] = "bypass",
     admit: str | Sequence[str] | None = None,
     cost: str | None = None,
+    snapshot: str | os.PathLike[str] | None = None,
     prefetch: str | None = None,
     target: str | None = None,
     memory: Size | None = None,
@@ -275,23 +281,25 @@ def curve(
         **trace._inputs(),
         "policies": names,
         "sizes": _sizes(sizes),
-        "page_bytes": [_nbuf.size(_text(one)) for one in pages],
+        "page_bytes": [checked_page(one) for one in pages],
         "whole": "no" if unit == "page" else "yes",
         "is_objects": unit == "object",
-        "overhead_bytes": _nbuf.size(_text(overhead)) if overhead else 0,
+        "overhead_bytes": _nbuf.size(size_text("overhead", overhead)) if overhead else 0,
         "allocator": allocator,
-        "ttl": ttl if ttl is None or isinstance(ttl, str) else f"{operator.index(ttl)}s",
+        "ttl": ttl if ttl is None or isinstance(ttl, str) else f"{whole('ttl', ttl)}s",
         "expired": expired,
+        "oversized": oversized,
         "admissions": [] if admit is None else [admit] if isinstance(admit, str) else list(admit),
         "cost": cost,
+        "snapshot": None if snapshot is None else os.fspath(snapshot),
         "prefetch": prefetch,
         "writes": writes,
         "warmup": _warmup(warmup),
-        "sample": sample if sample is None or isinstance(sample, str) else {"fixed": float(sample)},
+        "sample": sample if sample is None or isinstance(sample, str) else {"fixed": amount("sample", sample)},
         "every": _window(window),
         "by": by,
         "target": target,
-        "memory": None if memory is None else _text(memory),
+        "memory": None if memory is None else size_text("memory", memory),
         "is_serial": threads == 1,
     }
     made = _run("curve", spec, trace, seed=seed, threads=threads, progress=progress)
@@ -315,12 +323,16 @@ def knee(
     if options and isinstance(of, Curve):
         names = ", ".join(options)
         raise Error(f"the curve is drawn already, without {names}: give that to curve, or give knee the trace")
+    again = of._again if isinstance(of, Curve) else None
+    if isinstance(of, Curve) and again is None:
+        raise Error(
+            "a merged curve has no trace to search for a knee: give the curve of a trace, or ask the merged one for a hit "
+            "ratio with inverse(0.9)"
+        )
     if hit_ratio is not None:
         target = f"hit={hit_ratio}"
-        if isinstance(of, Curve):
-            if of._again is None:
-                raise Error("this curve does not know its trace: give the trace")
-            trace, spec = of._again
+        if again is not None:
+            trace, spec = again
             of = Curve(_run("curve", {**spec, "target": target}, trace))
         else:
             of = curve(of, policy=policy or "lru", target=target, **options)

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 from nbuf import _nbuf
+from nbuf._ask import ask
+from nbuf._checks import THREADS_MAX, checked_page, size_text, whole
 from nbuf._curve import Curve
 from nbuf._errors import Error
 from nbuf._progress import Progress, reporter
 from nbuf._results import Column, Result
-from nbuf._runners import Pool, drive, start
-from nbuf._trace import Size, _paths, _plain, _text
+from nbuf._runners import EngineFailed, Pool, check, drive, start
+from nbuf._trace import Size, _format, _paths
 
 Curves = Union[Mapping[str, Curve], Iterable[Curve]]
+
+#: Caches that `Fleet.sharing` compares.
+_CACHES = ("shared", "partitioned", "equal")
 
 
 class Fleet(Result):
@@ -60,6 +67,12 @@ class Fleet(Result):
         return None if bound is None else float(bound)
 
     @property
+    def gap_to_bound(self) -> float | None:
+        """The share of misses that the best split may have above the bound; None as for the bound, or where it is 0."""
+        bound = self.bound_misses
+        return self.rules["best"] / bound - 1.0 if bound else None
+
+    @property
     def shares(self) -> dict[str, int]:
         """Pages of each volume in the best split of the budget."""
         return {one["name"]: one["share"]["pages"] for one in self._document["volumes"] if one["share"]}
@@ -75,6 +88,12 @@ class Fleet(Result):
         """Misses after `until` by split: best, before and equal; empty where it was not asked for."""
         last = self._document.get("last") or {"rules": []}
         return {rule["rule"]: rule["misses"] for rule in last["rules"]}
+
+    @property
+    def sharing(self) -> dict[str, dict[str, int]]:
+        """Misses of each host: shared, partitioned and equal; empty where `partitions` was not asked for."""
+        found = self._document.get("sharing") or {"hosts": []}
+        return {one["host"]: {name: one[f"{name}_misses"] for name in _CACHES} for one in found["hosts"]}
 
     def _columns(self) -> Sequence[Column]:
         volumes = self._document["volumes"]
@@ -96,40 +115,15 @@ class Allocation(Fleet):
     """A budget that is split over curves."""
 
 
-def _ask(
-    hit_ratio: float,
-    budget: Size | None,
-    page_bytes: int,
-    miss_ms: float | None,
-    miss_price: float | None,
-    gib_price: float | None,
-) -> str:
-    """What is asked. A budget that is a number counts pages or keys, as sizes of curves do."""
-    if not 0.0 < hit_ratio < 1.0:
-        raise Error(f"{hit_ratio} is no hit ratio: write a share between 0 and 1, such as 0.9")
-    split = None
-    if isinstance(budget, str):
-        if not page_bytes and not budget.isdigit():
-            raise Error(f"the curves count keys, which have no bytes: write a number of them instead of {budget}")
-        split = _nbuf.size(budget) if not budget.isdigit() else int(budget) * (page_bytes or 1)
-    elif budget is not None:
-        split = int(budget) * (page_bytes or 1)
-    ask = {
-        "hit_ratio": hit_ratio,
-        "budget": split,
-        "miss_ms": miss_ms,
-        "miss_price": miss_price,
-        "gib_price": gib_price,
-    }
-    return json.dumps(ask, default=_plain)
-
-
 def _known(curves: Curves, policy: str | None) -> tuple[str, int]:
     """Curves for the library, and their page size."""
     if isinstance(curves, Curve):
         raise Error("one curve is nothing to split or to merge: give several, in a list or by their names")
+    many = list(curves.values() if isinstance(curves, Mapping) else curves)
+    for one in many:
+        if not isinstance(one, Curve):
+            raise Error(f"{type(one).__name__} is no curve: give what nbuf.curve returns")
     if not isinstance(curves, Mapping):
-        many = list(curves)
         names = [", ".join(one.to_dict()["trace"]["files"]) for one in many]
         # Tables have the same name: then the place says which is which.
         alike = len(set(names)) < len(names)
@@ -173,17 +167,20 @@ def allocate(
     points of a curve the misses of the smaller size count, so draw curves without `sizes=`.
     """
     known, page_bytes = _known(curves, policy)
-    ask = _ask(hit_ratio, budget, page_bytes, miss_ms, miss_price, gib_price)
-    return Allocation(json.loads(_nbuf.fleet_allocate(known, ask)))
+    prices = {"miss_ms": miss_ms, "miss_price": miss_price, "gib_price": gib_price}
+    question = ask(hit_ratio, budget, page_bytes, **prices)
+    return Allocation(json.loads(_nbuf.fleet_allocate(known, question)))
 
 
-def merge(curves: Curves, *, how: str = "average", policy: str | None = None) -> Curve:
+def merge(curves: Curves, *, how: Literal["average", "partitioned"] = "average", policy: str | None = None) -> Curve:
     """One curve of several: `average` gives each a cache of the same size, `partitioned` the hulls of all
     curves together, which no split beats and few reach.
 
     A shared cache is none of these: draw the curve of the traces together, `nbuf.curve([a, b])`.
     """
-    if how == "shared":
+    # Types do not stop a caller who does not check them.
+    way: str = how
+    if way == "shared":
         raise Error("curves do not say what a shared cache hits: draw one of the traces together, curve([a, b])")
     if how not in ("average", "partitioned"):
         raise Error(f"there is no way to merge `{how}`: write average or partitioned")
@@ -195,8 +192,8 @@ def fleet(
     traces: Any,
     *,
     out: str | os.PathLike[str] | None = None,
-    by: str = "file",
-    engine: Union[str, Executor] = "local",
+    by: Literal["file", "directory", "volume", "host"] = "file",
+    engine: Union[Literal["local", "dask", "ray", "spark"], Executor] = "local",
     workers: int | None = None,
     budget: Size | None = None,
     hit_ratio: float = 0.9,
@@ -210,26 +207,33 @@ def fleet(
     policies: Sequence[str] = (),
     policy_size: Size = "10%",
     until: str | None = None,
+    partitions: Literal["file", "directory"] | None = None,
     progress: Progress = None,
 ) -> Fleet:
     """Exact LRU curves of many volumes, and the split of a budget, as `nbuf fleet` counts them.
 
-    `traces` are files, directories or patterns. `engine` is `local`, `dask`, `ray`, `spark`, or an executor, such
-    as `client.get_executor()`; its workers see the same files. With `out=`, the same call continues what was
-    interrupted.
+    `traces` are files, directories, patterns, or a `Trace` of files. `engine` is `local`, `dask`, `ray`, `spark`, or
+    an executor, such as `client.get_executor()`; its workers see the same files. With `out=`, the same call
+    continues what was interrupted.
 
     `by` is `file`, `directory`, `volume` or `host`. `policies` are compared on each volume at `policy_size`, a number
     of pages, an amount or a share of its pages. `until`, such as `24h`, asks how the split by what came before that
-    time after the first request does later.
+    time after the first request does later. `partitions`, with `by="host"`, compares the cache that the volumes of a
+    host share with partitions of it, one for each `file` or `directory`.
     """
-    many = [traces] if isinstance(traces, (str, os.PathLike)) else list(traces)
-    page_bytes = _nbuf.size(_text(page))
-    ask = _ask(hit_ratio, budget, page_bytes, miss_ms, miss_price, gib_price)
-    count = int(workers or os.cpu_count() or 1)
+    is_many = isinstance(traces, Iterable) and not isinstance(traces, (str, os.PathLike))
+    many = list(traces) if is_many and not hasattr(traces, "__arrow_c_stream__") else [traces]
+    page_bytes = checked_page(page)
+    prices = {"miss_ms": miss_ms, "miss_price": miss_price, "gib_price": gib_price}
+    question = ask(hit_ratio, budget, page_bytes, **prices)
+    if not many:
+        raise Error("the list of traces is empty: name a file")
+    _check_engine(engine)
+    count = whole("workers", (os.cpu_count() or 1) if workers is None else workers, 1, THREADS_MAX)
     if until is not None and budget is None:
         raise Error("until asks whether a split lasts: give what to split with budget=")
-    if not isinstance(policy_size, str) and int(policy_size) < 1:
-        raise Error(f"{policy_size} pages hold nothing: write 1 or more, or a share such as '10%'")
+    size = policy_size if isinstance(policy_size, str) else f"{whole('policy_size', policy_size, 1)}p"
+    is_kept = out is not None
     with ExitStack() as stack:
         if out is None:
             out = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nbuf-fleet-"))) / "fleet"
@@ -237,29 +241,52 @@ def fleet(
             "inputs": [path for one in many for path in _inputs(one)],
             "out": os.fspath(out),
             "by": by,
-            "format": None if format == "auto" else format,
+            "format": _format(many, format),
             "page_bytes": page_bytes,
             "split": split,
             "workers": count,
-            "memory": None if memory is None else _text(memory),
+            "memory": None if memory is None else size_text("memory", memory),
             "policies": [policies] if isinstance(policies, str) else list(policies),
-            "policy_size": policy_size if isinstance(policy_size, str) else f"{int(policy_size)}p",
+            "policy_size": size,
             "until": until,
+            "partitions": partitions,
         }
-        _nbuf.fleet_plan(json.dumps(spec))
+        _, unknown, doubles = _nbuf.fleet_plan(json.dumps(spec))
+        _warn(unknown, "of no known format")
+        _warn(doubles, "that other inputs name too")
         tasks = _nbuf.fleet_tasks(out)
         with reporter(progress) as report:
             if engine == "local":
                 command = [sys.executable, "-c", _MODULE, "--serve"]
                 _nbuf.fleet_local(tasks, count, command, progress=report)
             else:
-                _work(engine, tasks, count, report)
-        return Fleet(json.loads(_nbuf.fleet_reduce(out, ask)))
+                _work(engine, tasks, count, report, is_kept)
+        return Fleet(json.loads(_nbuf.fleet_reduce(out, question)))
+
+
+def _warn(files: list[Path], why: str) -> None:
+    """Warns as `nbuf fleet` does, at the line that called `fleet`."""
+    if files:
+        # A path of Python has lost one of the slashes in the name of an object.
+        first = re.sub(r"^(\w+):/(?!/)", r"\1://", str(files[0]))
+        some = "1 file" if len(files) == 1 else f"{len(files)} files"
+        warnings.warn(f"left out {some} {why}, such as {first}", stacklevel=3)
+
+
+def _check_engine(engine: Union[str, Executor]) -> None:
+    if not isinstance(engine, (str, Executor)):
+        raise Error(
+            f"{type(engine).__name__} is no engine: give local, dask, ray, spark, or an executor, such as "
+            "client.get_executor() of Dask"
+        )
+    if isinstance(engine, str) and engine != "local":
+        check(engine)
 
 
 def _inputs(one: Any) -> list[str]:
     """A directory is an input as it is."""
-    return [os.fspath(one)] if os.path.isdir(one) else _paths(one)
+    is_folder = isinstance(one, (str, os.PathLike)) and os.path.isdir(one)
+    return [os.fspath(one)] if is_folder else _paths(one)
 
 
 #: `python -m nbuf.fleet` without the modules of the current directory, which may be other people's.
@@ -270,7 +297,7 @@ runpy.run_module("nbuf.fleet", run_name="__main__", alter_sys=True)
 """
 
 
-def _work(engine: Union[str, Executor], tasks: Path, workers: int, report: Any) -> None:
+def _work(engine: Union[str, Executor], tasks: Path, workers: int, report: Any, is_kept: bool) -> None:
     rows = _nbuf.fleet_left(tasks)
     if not rows:
         return
@@ -282,5 +309,11 @@ def _work(engine: Union[str, Executor], tasks: Path, workers: int, report: Any) 
             report("working (tasks)", over[0], len(rows))
 
     running = start(engine, workers) if isinstance(engine, str) else nullcontext(Pool(engine, workers))
-    with running as one:
-        drive(one, str(tasks.parent.absolute()), rows, count)
+    try:
+        with running as one:
+            drive(one, str(tasks.parent.absolute()), rows, count)
+    except EngineFailed as error:
+        if is_kept:
+            raise
+        text = f"the engine failed ({error.reason}): give out= a folder, so that finished tasks are kept"
+        raise Error(text) from error.__cause__

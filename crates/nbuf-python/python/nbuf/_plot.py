@@ -14,6 +14,9 @@ def plot(*curves: Curve, ax: Any = None, log: bool = True) -> Any:
     """Hit ratio against cache size, a line for each policy of each curve. The axes, for more."""
     if not curves:
         raise Error("plot draws curves: give at least one")
+    for one in curves:
+        if not isinstance(one, Curve):
+            raise Error(f"plot draws curves, and not {type(one).__name__}: give what nbuf.curve returns")
     if ax is None:
         _, ax = library("matplotlib.pyplot").subplots()
     lines = [(curve, one) for curve in curves for one in curve.to_dict()["curves"]]

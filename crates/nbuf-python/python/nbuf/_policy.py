@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import operator
 from collections.abc import Callable, Iterator
 from typing import Any, Optional, Protocol
 
 from nbuf import _nbuf
+from nbuf._checks import whole
 from nbuf._curve import _pages
 from nbuf._errors import Error
 from nbuf._progress import Progress, reporter
@@ -113,7 +113,7 @@ def simulated(
         frame = _nbuf.rows(json.dumps(_inputs(trace, None)), table=trace._table, progress=report)
     if any(name == "key" for name, *_ in frame.columns()):
         page_bytes = 0
-    pages = _pages(size, page_bytes) if isinstance(size, str) else operator.index(size)
+    pages = _pages(size, page_bytes) if isinstance(size, str) else whole("size", size)
     if pages < 1:
         raise Error(f"a cache of {size} holds no page: give a larger size")
     name = policy.__name__ if isinstance(policy, type) else type(policy).__name__

@@ -6,18 +6,24 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Union
 
+from nbuf._checks import size_text
 from nbuf._errors import Error, MissingFile
 from nbuf._results import Column, Result
-from nbuf._trace import Size, Trace, _text
+from nbuf._trace import Size, Trace
 
 Command = Union[str, Sequence[str]]
+
+#: What the program gets to end after Ctrl-C.
+_GRACE_SECONDS = 10
 
 
 class SizeResult(Result):
@@ -52,6 +58,11 @@ class Verification(SizeResult):
 
 def program() -> str:
     """The path of the program: from NBUF_PROGRAM, this installation, or PATH."""
+    if sys.platform != "linux":
+        raise Error(
+            f"the program nbuf needs Linux, and this is {sys.platform}: size, record and verify work only there; read "
+            "a recording here with nbuf.read_trace"
+        )
     named = os.environ.get("NBUF_PROGRAM")
     if named:
         return named
@@ -78,15 +89,33 @@ def _arguments(cmd: Command) -> list[str]:
 
 def _call(arguments: Sequence[str], stdout: int | None) -> subprocess.CompletedProcess[str]:
     """Runs the program. What it says goes on to standard error."""
-    done = subprocess.run(
-        [program(), *arguments],
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-    )
-    sys.stderr.write(done.stderr)
-    return done
+    words = [program(), *arguments]
+    process = subprocess.Popen(words, stdout=stdout, stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
+    try:
+        out, said = process.communicate()
+    except BaseException:
+        sys.stderr.write(_end(process))
+        raise
+    sys.stderr.write(said)
+    return subprocess.CompletedProcess(words, process.returncode, out, said)
+
+
+def _end(process: subprocess.Popen[str]) -> str:
+    """Ends the program by Ctrl-C, and gives it time to write what it has. What it said."""
+    # A terminal has interrupted it already, and a second signal would kill its command.
+    is_terminal = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+    for number in (0, signal.SIGINT) if is_terminal else (signal.SIGINT,):
+        process.send_signal(number)
+        end = time.monotonic() + _GRACE_SECONDS
+        while time.monotonic() < end:
+            try:
+                return process.communicate(timeout=max(end - time.monotonic(), 0))[1]
+            except subprocess.TimeoutExpired:
+                break
+            except KeyboardInterrupt:
+                continue
+    process.kill()
+    return process.communicate()[1]
 
 
 def _failed(done: subprocess.CompletedProcess[str]) -> Error:
@@ -139,7 +168,7 @@ def verify(
     cmd: Command, limit: Size, *, samples: int = 1, options: Sequence[str] = ()
 ) -> Verification:
     """Runs a command under a limit, and whether it fills what was predicted: `nbuf size --verify-at`."""
-    flags = ["--verify-at", _text(limit), "--samples", str(samples)]
+    flags = ["--verify-at", size_text("limit", limit), "--samples", str(samples)]
     return Verification(_document(["size", "--json", *flags, *options, "--", *_arguments(cmd)]))
 
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Union
 
 from nbuf import _nbuf
+from nbuf._checks import checked_chunk, checked_page
 from nbuf._curve import _sizes, curve
 from nbuf._errors import Error
 from nbuf._policy import Hooks, Policy, simulated
 from nbuf._progress import Progress
 from nbuf._results import Column, Result
-from nbuf._trace import Size, Source, _run, _text, read_trace
+from nbuf._trace import Size, Source, _run, read_trace
 
 
 class Simulation(Result):
@@ -60,7 +61,7 @@ def simulate(
     if not isinstance(policy, str):
         if disc is not None:
             raise Error("a policy in Python has no disc behind it: leave disc out, or name a policy of nbuf")
-        return Simulation(simulated(trace, size, _nbuf.size(_text(page)), policy, progress))
+        return Simulation(simulated(trace, size, checked_page(page), policy, progress))
     if disc is None:
         drawn = curve(
             trace, policy=policy, sizes=size, page=page, seed=seed, progress=progress
@@ -70,7 +71,7 @@ def simulate(
         **trace._inputs(),
         "policy": policy,
         "sizes": _sizes(size),
-        "unit": {"chunk": _nbuf.size(_text(page))},
+        "unit": {"chunk": checked_chunk(page)},
         "disc": disc,
     }
     return Simulation(_run("replay", spec, trace, seed=seed, progress=progress))

@@ -8,10 +8,11 @@ import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, Literal, Union
 
-from nbuf import _nbuf
-from nbuf._errors import Error, MissingFile
+from nbuf import _arrays, _nbuf
+from nbuf._checks import THREADS_MAX, amount, checked_chunk, size_text, whole
+from nbuf._errors import Error, MissingFile, MissingLibrary
 from nbuf._progress import Progress, reporter
 from nbuf._results import Result, library
 
@@ -99,18 +100,29 @@ def read_trace(
     *,
     format: str = "auto",
     columns: Mapping[str, str] | None = None,
-    **arrays: Any,
+    key: Any = None,
+    size: Any = None,
+    offset: Any = None,
+    length: Any = None,
+    op: Any = None,
+    time: Any = None,
+    file: Any = None,
+    task: Any = None,
+    ttl: Any = None,
+    cost: Any = None,
 ) -> Trace:
     """A trace of a path, a pattern such as `t/*.parquet`, a list of paths or of keys, a table, or arrays.
 
     A table is anything with `__arrow_c_stream__`: of pyarrow, Polars, pandas, or a relation of DuckDB.
-    `columns` says which of its columns is the key, size, offset, length, op, time, file or task; without
-    it, names are looked at. Arrays of NumPy are given by these words: `read_trace(key=keys, size=sizes)`.
+    `columns` says which of its columns is the key, size, offset, length, op, time, file, task, ttl or cost;
+    without it, names are looked at. Arrays of NumPy are given by these words: `read_trace(key=keys, size=sizes)`.
     """
-    if arrays:
+    arrays = {"key": key, "size": size, "offset": offset, "length": length, "op": op}
+    arrays |= {"time": time, "file": file, "task": task, "ttl": ttl, "cost": cost}
+    given = [(role, _arrays.array(role, array)) for role, array in arrays.items() if array is not None]
+    if given:
         if source is not None:
             raise Error("read_trace takes a source or arrays, not both: leave one out")
-        given = [(role, _array(role, array)) for role, array in arrays.items()]
         return Trace(["numpy.ndarray"], _nbuf.Table.of_arrays(given))
     is_table = hasattr(source, "__arrow_c_stream__") and not isinstance(source, Trace)
     if columns and not is_table:
@@ -120,30 +132,40 @@ def read_trace(
     if is_table:
         kind = type(source)
         name = f"{kind.__module__.split('.')[0].lstrip('_')}.{kind.__name__}"
-        roles = list((columns or {}).items())
-        return Trace([name], _nbuf.Table.of_stream(source, roles))
+        return Trace([name], _table(source, list((columns or {}).items())))
     is_keys = isinstance(source, (list, tuple, range)) and source and isinstance(source[0], int)
     if is_keys or hasattr(source, "__array_interface__"):
         return read_trace(key=source)
-    return Trace(_paths(source), None, None if format == "auto" else format)
+    if isinstance(source, Iterable) and not isinstance(source, str):
+        source = list(source)
+    return Trace(_paths(source), None, _format(source, format))
 
 
-def _array(role: str, values: Any) -> Any:
-    """What the library takes of values: numbers and times as they are in memory, texts as a table."""
-    numpy = library("numpy")
-    array = numpy.ascontiguousarray(values)
-    if array.dtype.kind == "M":
-        if numpy.isnat(array).any():
-            raise Error(f"`{role}` has rows without a value: leave them out, or fill them")
-        unit = numpy.datetime_data(array.dtype)
-        return array if unit in [(one, 1) for one in ("s", "ms", "us", "ns")] else array.astype("M8[ns]")
-    if array.dtype.kind not in "OUT" or array.ndim != 1:
-        return array
-    texts = array.tolist()
-    wrong = next((one for one in texts if not isinstance(one, str)), None)
-    if wrong is not None or None in texts:
-        raise Error(f"`{role}` has the value {wrong!r}, which is no text: give texts alone, or whole numbers")
-    return _nbuf.Frame([(role, "str", texts)])
+def _format(source: Source, format: str) -> str | None:
+    """The format of files: that is given, or that of the traces among them."""
+    found = _formats(source)
+    if format != "auto":
+        return format
+    if len(found) > 1:
+        names = ", ".join(sorted(one or "one that is looked for" for one in found))
+        raise Error(f"the traces have several formats ({names}): name one with format=, or write them with write_trace")
+    return found.pop() if found else None
+
+
+def _formats(source: Source) -> set[str | None]:
+    if isinstance(source, (list, tuple)):
+        return {format for one in source for format in _formats(one)}
+    return {source._format if isinstance(source, Trace) else None}
+
+
+def _table(source: Any, roles: list[tuple[str, str]]) -> _nbuf.Table:
+    try:
+        return _nbuf.Table.of_stream(source, roles)
+    except ImportError as error:
+        # pandas makes streams by pyarrow, and has the same columns without it.
+        if type(source).__module__.split(".")[0] != "pandas":
+            raise MissingLibrary(f"{error}: install it, or give arrays by keyword such as key=keys") from error
+    return _nbuf.Table.of_arrays(_arrays.frame(source), roles)
 
 
 def _plain(value: Any) -> Any:
@@ -155,6 +177,10 @@ def _plain(value: Any) -> Any:
 
 
 def _paths(source: Source) -> list[str]:
+    if isinstance(source, Trace) and source._table is None:
+        return list(source._paths)
+    if hasattr(source, "__arrow_c_stream__"):
+        raise Error("a table is no file: write it with nbuf.write_trace(table, path), and give the path")
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if (objects := _nbuf.objects(path)) is not None:
@@ -184,13 +210,8 @@ def _inputs(trace: Trace, memory: Size | None) -> dict[str, Any]:
         "format": trace._format,
         "merge": False,
         "problems_max": 1000,
-        "memory": None if memory is None else _text(memory),
+        "memory": None if memory is None else size_text("memory", memory),
     }
-
-
-def _text(size: Size) -> str:
-    """Bytes, in the grammar of the program."""
-    return size if isinstance(size, str) else f"{int(size)}B"
 
 
 def _run(
@@ -203,6 +224,7 @@ def _run(
     progress: Progress = None,
 ) -> dict[str, Any]:
     """Runs a verb of the library. Its document."""
+    seed, threads = whole("seed", seed), whole("threads", threads, most=THREADS_MAX)
     table = None if trace is None else trace._table
     with reporter(progress) as report:
         made = _nbuf.run(
@@ -217,19 +239,19 @@ def stat(
 ) -> Stats:
     """Counts requests, bytes, distinct pages and time of a trace."""
     trace = read_trace(trace)
-    spec = {"inputs": _inputs(trace, memory), "page_bytes": _nbuf.size(_text(page))}
+    spec = {"inputs": _inputs(trace, memory), "page_bytes": checked_chunk(page)}
     return Stats(_run("stat", spec, trace, progress=progress))
 
 
 def generate(
-    pattern: str,
+    pattern: Literal["zipf", "uniform", "loop", "scan"],
     path: str | os.PathLike[str],
     *,
     accesses: int = 20_000_000,
     pages: int = 1_000_000,
     alpha: float = 1.0,
     seed: int = 42,
-    format: str = "oracleGeneral",
+    format: Literal["oracleGeneral", "u32le"] = "oracleGeneral",
     progress: Progress = None,
 ) -> Trace:
     """Writes a synthetic trace: `zipf`, `uniform`, `loop` or `scan`. The same arguments make the same bytes."""
@@ -238,10 +260,10 @@ def generate(
         raise Error(f"generate does not write {format}: write oracleGeneral or u32le")
     spec = {
         "pattern": pattern,
-        "count": accesses,
-        "keys": pages,
-        "alpha": alpha,
-        "seed": seed,
+        "count": whole("accesses", accesses),
+        "keys": whole("pages", pages),
+        "alpha": amount("alpha", alpha),
+        "seed": whole("seed", seed),
         "to": formats[format],
         "output": os.fspath(path),
     }
@@ -253,9 +275,9 @@ def write_trace(
     trace: Source,
     path: str | os.PathLike[str],
     *,
-    format: str = "native",
+    format: Literal["native", "oracleGeneral"] = "native",
     page: Size = 4096,
-    partition_by: str | None = None,
+    partition_by: Literal["file", "volume"] | None = None,
     memory: Size | None = None,
     progress: Progress = None,
 ) -> Path:
@@ -267,7 +289,7 @@ def write_trace(
     trace = read_trace(trace)
     formats: dict[str, Any] = {
         "native": "native",
-        "oracleGeneral": {"oracle_general": {"page_bytes": _nbuf.size(_text(page))}},
+        "oracleGeneral": {"oracle_general": {"page_bytes": checked_chunk(page)}},
     }
     if format not in formats:
         raise Error(f"write_trace does not write {format}: write native or oracleGeneral")
@@ -281,5 +303,3 @@ def write_trace(
     }
     _run("convert", spec, trace, progress=progress)
     return Path(path)
-
-

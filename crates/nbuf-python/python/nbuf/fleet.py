@@ -18,7 +18,7 @@ from typing import Any
 from nbuf import _nbuf
 from nbuf._errors import Error
 from nbuf._fleet import fleet as _fleet
-from nbuf._runners import drive, start
+from nbuf._runners import EngineFailed, drive, start
 
 _INTERRUPTED = 130
 _FAILED = 125
@@ -78,6 +78,10 @@ def main(words: list[str] | None = None) -> int:
         _run(given.on, given.tasks, given.workers)
     except KeyboardInterrupt:
         return _INTERRUPTED
+    except EngineFailed as error:
+        # The program says itself that the same command continues.
+        _say("error", error.reason)
+        return _FAILED
     except Error as error:
         _say("error", error)
         return _FAILED

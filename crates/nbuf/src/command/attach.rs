@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
-use nbuf::experiment::live::{Target, Wanted};
+use nbuf::experiment::live::{MappedWatch, MappedWhen, Target, Wanted};
 use nbuf::experiment::record::{Named, Running, is_pattern};
 
 use super::size::some_time;
@@ -36,6 +36,37 @@ pub(crate) struct Attach {
     /// `size`, until it ends for `record`].
     #[arg(long = "for", value_name = "TIME", value_parser = some_time)]
     pub(crate) duration: Option<Duration>,
+    /// When to watch touches of mapped files of what runs already [default: auto].
+    #[arg(long, value_name = "WHEN")]
+    mmap: Option<Mmap>,
+    /// How long a process may wait while nbuf clears the marks of its mapped pages, as 5ms. nbuf looks less often at
+    /// a process that waits longer, and then leaves it out [default: 5ms].
+    #[arg(long, value_name = "TIME", value_parser = pause)]
+    mmap_pause: Option<f64>,
+}
+
+/// When marks of mapped pages are cleared.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Mmap {
+    /// While the kernel has reclaimed no memory of the programs for 10 seconds
+    Auto,
+    /// Also while it reclaims memory; the report has the faults before, during and after
+    On,
+    /// Never
+    Off,
+}
+
+/// `5ms` or `0.1s`, up to a minute, in seconds.
+fn pause(text: &str) -> Result<f64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "ms" => Some(1e-3),
+        "s" => Some(1.0),
+        _ => None,
+    };
+    let seconds = digits.parse::<f64>().ok().zip(factor).map(|(number, factor)| number * factor);
+    let seconds = seconds.filter(|&seconds| seconds > 0.0 && seconds <= 60.0);
+    seconds.ok_or_else(|| "write a time with its unit, as 5ms or 0.1s".to_owned())
 }
 
 /// Processes that count as one program.
@@ -83,6 +114,19 @@ impl Attach {
         let processes = self.pid.iter().map(|Processes(all)| Wanted::Processes(all.clone()));
         let groups = self.cgroup.iter().cloned().map(Wanted::Cgroup);
         processes.chain(groups).chain(self.named().map(Wanted::Named)).collect()
+    }
+
+    /// How mapped files are watched.
+    pub(crate) fn mapped(&self) -> MappedWatch {
+        let defaults = MappedWatch::default();
+        MappedWatch {
+            when: match self.mmap {
+                None | Some(Mmap::Auto) => MappedWhen::Auto,
+                Some(Mmap::On) => MappedWhen::On,
+                Some(Mmap::Off) => MappedWhen::Off,
+            },
+            pause_seconds: self.mmap_pause.unwrap_or(defaults.pause_seconds),
+        }
     }
 
     /// What runs already as one program, if that is named.

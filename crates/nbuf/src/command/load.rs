@@ -2,21 +2,29 @@
 
 mod values;
 
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use nbuf::experiment::load::{self, Error, Spec, history};
+use nbuf::experiment::output::Readers;
 use nbuf::experiment::result::{LoadDocument, LoadHistory, LoadPrice};
+use nbuf::experiment::session::Interim;
 use nbuf::experiment::{document, load::USERS_MAX};
 
 use crate::console::Console;
 use crate::exit;
 use crate::fail::{UsageError, say};
-use crate::output::{keep, must_be_possible, print};
+use crate::output::{json_lines, keep, must_be_possible, print, write_new};
 use crate::show::load as shown;
 use crate::show::terminal::Terminal;
 use values::{Counts, Limits, Users, server, time};
+
+/// The option that has a line for each interaction.
+const LINES: &str = "--lines-out";
 
 /// How many users does this machine carry?
 ///
@@ -48,9 +56,9 @@ pub(crate) struct Arguments {
     /// The script
     #[arg(required_unless_present = "from")]
     script: Option<PathBuf>,
-    /// Draft a script from this log of nginx or Postgres, and print it
+    /// Draft a script from a log of nginx or Postgres, or a recording of nbuf watch
     #[arg(long, value_name = "FILE", conflicts_with_all = ["script", "users", "certify", "duration", "warmup", "limit",
-        "system_table", "cpus", "cold", "price", "seed", "history", "label", "json", "html", "svg"])]
+        "system_table", "cpus", "cold", "price", "seed", "history", "label", "json", "html", "svg", "lines_out"])]
     from: Option<PathBuf>,
     /// Send the requests of a draft to this server
     #[arg(long, value_name = "URL", conflicts_with = "script", default_value = "http://127.0.0.1", value_parser = server)]
@@ -100,6 +108,9 @@ pub(crate) struct Arguments {
     /// Write the charts as one SVG picture to this file; it must not exist
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Write one line of JSON per interaction to this file; it must not exist
+    #[arg(long, value_name = "FILE")]
+    lines_out: Option<PathBuf>,
 }
 
 /// Prints a draft, and which lines are not in it.
@@ -132,22 +143,7 @@ fn earlier(arguments: &Arguments, document: &LoadDocument) -> (Vec<LoadHistory>,
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
-    let script = match (&arguments.script, &arguments.from) {
-        (_, Some(log)) => return draft(log, &arguments.server),
-        (Some(script), None) => script,
-        (None, None) => return Err(UsageError("name a script".to_owned()).into()),
-    };
-    if let Some(path) = &arguments.html {
-        must_be_possible(path, "--html")?;
-    }
-    if let Some(path) = &arguments.svg {
-        must_be_possible(path, "--svg")?;
-    }
-    if let Some(path) = &arguments.history {
-        // Before the load: an hour is not to be lost.
-        history::read(path)?;
-    }
+fn spec(arguments: &Arguments, script: &Path) -> Result<Spec> {
     let mut script = load::open(script)?;
     script.seed = arguments.seed.unwrap_or(script.seed);
     let spec = Spec {
@@ -161,21 +157,79 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         cpus: arguments.cpus.clone().map_or_else(Vec::new, |counts| counts.0),
         cold: arguments.cold.clone(),
         price: arguments.price,
+        lines: arguments.lines_out.is_some(),
     };
     if arguments.svg.is_some() && spec.steps() < 2 {
         let text =
             "--svg: there is no chart of one step; give two numbers of --users, or two of --limit";
         return Err(UsageError(text.to_owned()).into());
     }
-    let console = Console::plain();
+    Ok(spec)
+}
+
+/// A document, the signal that ended the load, and whether the lines were written.
+type Measured = (LoadDocument, Option<i32>, Result<()>);
+
+fn measure(spec: &Spec, take: &(dyn Fn(Interim<'_>) -> io::Result<()> + Sync)) -> Result<Measured> {
+    let console = Console::new(false, take);
     let mut session = console.session();
-    let document = load::run(&spec, &mut session).map_err(|error| match error {
+    let document = load::run(spec, &mut session).map_err(|error| match error {
         Error::Users(_) | Error::NoCommand(_) | Error::Processors { .. } | Error::Places => {
             UsageError(error.to_string()).into()
         }
         Error::Command(error) => error.into(),
         other => anyhow::Error::from(other),
     })?;
+    Ok((document, session.cancellation.signal(), Ok(())))
+}
+
+/// The same, with a line for each interaction. The file gets its name once it is whole, also after Ctrl-C. A load
+/// without a document leaves no file.
+fn measure_with_lines(spec: &Spec, path: &Path) -> Result<Measured> {
+    let failed = || format!("cannot write {}; give another place with {LINES}", path.display());
+    let mut made = None;
+    let write = |file: &File| -> io::Result<()> {
+        let out = Mutex::new(BufWriter::new(file));
+        let take = |interim: Interim<'_>| -> io::Result<()> {
+            let Interim::LoadLine(line) = interim else { return Ok(()) };
+            let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+            let text = json_lines(std::slice::from_ref(line)).map_err(io::Error::other)?;
+            out.write_all(&text)
+                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", failed())))
+        };
+        let measured = measure(spec, &take);
+        let has_document = measured.is_ok();
+        made = Some(measured);
+        out.into_inner().unwrap_or_else(PoisonError::into_inner).flush()?;
+        if has_document { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
+    };
+    let written = write_new(path, LINES, Readers::Owner, write).with_context(failed);
+    match made {
+        Some(measured) => measured.map(|(document, signal, _)| (document, signal, written)),
+        None => written.and_then(|()| Err(anyhow::anyhow!(failed()))),
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
+    let script = match (&arguments.script, &arguments.from) {
+        (_, Some(log)) => return draft(log, &arguments.server),
+        (Some(script), None) => script,
+        (None, None) => return Err(UsageError("name a script".to_owned()).into()),
+    };
+    let files =
+        [(&arguments.html, "--html"), (&arguments.svg, "--svg"), (&arguments.lines_out, LINES)];
+    for (path, option) in files {
+        path.as_ref().map_or(Ok(()), |path| must_be_possible(path, option))?;
+    }
+    if let Some(path) = &arguments.history {
+        // Before the load: an hour is not to be lost.
+        history::must_be_possible(path)?;
+    }
+    let spec = spec(arguments, script)?;
+    let (document, signal, written) = match &arguments.lines_out {
+        Some(path) => measure_with_lines(&spec, path)?,
+        None => measure(&spec, &|_| Ok(()))?,
+    };
     let (runs, kept) = earlier(arguments, &document);
     let text = if arguments.json {
         document::write(&document)?
@@ -192,10 +246,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         }
         (None, _) => Ok(()),
     });
-    kept.and(print(text.as_bytes()))?;
+    kept.and(written).and(print(text.as_bytes()))?;
     if let Some(stopped) = &document.stopped {
         say(stopped);
         return Ok(exit::INTERNAL_ERROR);
     }
-    Ok(session.cancellation.signal().map_or(0, |signal| exit::command(128 + signal)))
+    Ok(signal.map_or(0, |signal| exit::command(128 + signal)))
 }

@@ -83,6 +83,7 @@ impl Arguments {
             anonymize: self.anonymize,
             capture,
             ring_bytes: self.ring_bytes,
+            mapped: self.running.mapped(),
         })
     }
 }

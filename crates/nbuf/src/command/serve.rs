@@ -42,7 +42,8 @@ use crate::show::terminal::Terminal;
   nbuf serve --disc nbds://disc.example.com/db --size 1GiB --disc-tls-ca ca.pem
   nbuf serve --disc file:disc.img --size 1GiB --metrics 9464
   nbuf serve --export db=file:db.img --export logs=file:logs.img --size 256MiB
-  nbuf serve --disc nbd:unix:slow.sock --size 256MiB --tier /ssd/disc.tier --tier-size 4GiB
+  nbuf serve --disc nbd:unix:slow.sock --size 256MiB --tier /ssd/disc.tier --tier-size 4GiB --durable-tier
+  nbuf serve --export db=file:db.img --export logs=file:logs.img --size 256MiB --export-tier db=/ssd/db.tier --tier-size 4GiB
   nbuf serve --config disc.toml
   nbuf serve --config disc.toml --check-config
   nbuf serve stats /run/disc.sock           # what it has done so far
@@ -138,13 +139,33 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     tier: Option<PathBuf>,
 
-    /// The room that the file of --tier takes, such as 4GiB
+    /// Keep blocks of the export of this name in this file, as by --tier; can be given several times
+    #[arg(long, value_name = "NAME=FILE", requires = "export", value_parser = settings::named_file)]
+    export_tier: Vec<(String, PathBuf)>,
+
+    /// The room that the file of --tier takes, and of each --export-tier, such as 4GiB
     #[arg(long, value_name = "SIZE", value_parser = size)]
     tier_size: Option<Size>,
 
-    /// Keep the blocks of --tier for a device or a backend server too: promise that nothing else writes to it
+    /// Keep the blocks of tiers for a device or a backend server too: promise that nothing else writes to it
     #[arg(long)]
     tier_trust: bool,
+
+    /// Give a tier up that has not answered a request for this long [default: 5]
+    #[arg(long, value_name = "SECONDS")]
+    tier_timeout: Option<usize>,
+
+    /// Let a flush wait for the tier alone: a journal next to its file has what the disc lacks
+    #[arg(long)]
+    durable_tier: bool,
+
+    /// Write what the journal of a tier owes to this disc, although it may be of another one
+    #[arg(long, conflicts_with = "discard_dirty")]
+    write_dirty: bool,
+
+    /// Lose what the journal of a tier owes
+    #[arg(long)]
+    discard_dirty: bool,
 
     /// What to evict; see docs/policies.md [default: s3-fifo]
     #[arg(long, value_name = "POLICY")]

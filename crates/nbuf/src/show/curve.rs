@@ -22,6 +22,4 @@ pub(crate) use page::page;
 pub(crate) use table::table;
 
 #[cfg(test)]
-pub(crate) mod sample;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;

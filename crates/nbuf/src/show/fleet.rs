@@ -2,6 +2,8 @@
 
 mod choice;
 mod page;
+mod representatives;
+mod sharing;
 
 use std::fmt::Write as _;
 
@@ -9,11 +11,16 @@ use nbuf::experiment::result::{FleetChange, FleetDocument, FleetSplit, FleetVerd
 use nbuf::units::{Bytes, count};
 
 use super::table::{Table, number, text};
-use super::text::{grouped, wrap, wrap_behind};
+use super::text::{grouped, wrap, wrap_behind, wrap_each};
 pub(crate) use page::page;
 
 /// Volumes in the table of a terminal.
 const VOLUMES_SHOWN: usize = 20;
+/// Representatives and hosts in the tables of a terminal.
+const REPRESENTATIVES_SHOWN: usize = 10;
+const HOSTS_SHOWN: usize = 10;
+/// Fewer volumes have no ranks worth showing.
+const SPREAD_MIN: u64 = 3;
 /// Failures that are named.
 const FAILURES_SHOWN: usize = 10;
 
@@ -46,8 +53,13 @@ fn answers(document: &FleetDocument) -> Vec<String> {
     }];
     let able = document.volumes.len() as u64 - whole.volumes_below;
     if able > 0 {
+        let one = whole.hit_pages_spread.filter(|_| able >= SPREAD_MIN);
+        let one = one.map_or_else(String::new, |of| {
+            let [p50, p90, max] = [of.p50, of.p90, of.max].map(|pages| memory(document, pages));
+            format!(" (p50 {p50}, p90 {p90}, max {max})")
+        });
         answers.push(format!(
-            "{} in all give each of {} {target} for itself; volumes that never have it: {}",
+            "{} in all give each of {} {target} for itself{one}; volumes that never have it: {}",
             memory(document, whole.hit_pages_each),
             count(able, "volume", "volumes"),
             whole.volumes_below
@@ -64,6 +76,8 @@ fn answers(document: &FleetDocument) -> Vec<String> {
         ));
     }
     answers.extend(choice::answers(document));
+    answers.extend(sharing::answer(document));
+    answers.extend(representatives::answer(document));
     answers
 }
 
@@ -143,46 +157,32 @@ fn short(name: &str) -> String {
 }
 
 fn volumes(document: &FleetDocument, most: usize) -> Table {
-    let has_split = document.split.is_some();
-    let mut columns = vec![
-        text("volume"),
-        number("accesses").rank(2),
-        number("pages").rank(3),
-        number("knee"),
-        number(format!("{} %", document.hit_ratio * 100.0)),
-    ];
-    if has_split {
-        let more = [number("best"), number("hits, %").rank(2), number("equal, %").rank(3)];
-        columns.extend(more);
-        columns.push(text("verdict").rank(1));
-    }
-    let has_policies = document.policies.is_some();
-    if has_policies {
-        columns.push(text("best policy").rank(1));
-    }
-    let none = || "-".to_owned();
-    let row = |volume: &FleetVolume| {
-        let of = |pages: Option<u64>| pages.map_or_else(none, |pages| memory(document, pages));
-        let mut row = vec![
-            short(&volume.name),
-            grouped(volume.accesses),
-            memory(document, volume.distinct_pages),
-            of(volume.knee_pages),
-            of(volume.hit_pages),
-        ];
-        if let Some(share) = volume.share {
-            row.push(memory(document, share.pages));
-            row.push(percent(hits(volume.accesses, share.misses)));
-            row.push(percent(hits(volume.accesses, share.equal_misses)));
-            row.push(verdict(share.verdict).to_owned());
-        }
-        if has_policies {
-            row.push(choice::winners(volume));
-        }
-        row
-    };
-    let shown = document.volumes.iter().take(most);
-    Table::new("Memory by volume", columns).with(shown.map(row))
+    let (has_split, has_policies) = (document.split.is_some(), document.policies.is_some());
+    // On a terminal the table of representatives is enough.
+    let has_representatives = most > VOLUMES_SHOWN && document.representatives.is_some();
+    let of =
+        |pages: Option<u64>| pages.map_or_else(|| "-".to_owned(), |pages| memory(document, pages));
+    let share = |volume: &FleetVolume| volume.share.unwrap_or_default();
+    let with = |volume: &FleetVolume, misses: u64| percent(hits(volume.accesses, misses));
+    let stands =
+        |volume: &FleetVolume| short(volume.represented_by.as_ref().unwrap_or(&volume.name));
+    Table::of("Memory by volume", document.volumes.iter().take(most))
+        .column(text("volume"), |volume| short(&volume.name))
+        .column(number("accesses").rank(2), |volume| grouped(volume.accesses))
+        .column(number("pages").rank(3), |volume| memory(document, volume.distinct_pages))
+        .column(number("knee"), |volume| of(volume.knee_pages))
+        .column(number(format!("{} %", document.hit_ratio * 100.0)), |volume| of(volume.hit_pages))
+        .column_if(has_split, number("best"), |volume| memory(document, share(volume).pages))
+        .column_if(has_split, number("hits, %").rank(2), |volume| {
+            with(volume, share(volume).misses)
+        })
+        .column_if(has_split, number("equal, %").rank(3), |volume| {
+            with(volume, share(volume).equal_misses)
+        })
+        .column_if(has_split, text("verdict").rank(1), |volume| verdict(share(volume).verdict))
+        .column_if(has_policies, text("best policy").rank(1), choice::winners)
+        .column_if(has_representatives, text("representative").rank(4), stands)
+        .done()
 }
 
 /// What else a reader must know.
@@ -238,9 +238,7 @@ fn notes(document: &FleetDocument) -> Vec<String> {
 pub(crate) fn table(document: &FleetDocument, width: usize) -> String {
     let mut out = String::new();
     wrap_behind(&mut out, &size(document), width, ["Fleet of", " "]);
-    for answer in answers(document) {
-        wrap(&mut out, &answer, width);
-    }
+    wrap_each(&mut out, answers(document), width);
     let mut add = |table: Table| {
         if !table.is_empty() {
             let _ = write!(out, "\n{}\n{}", table.caption(), table.draw(width));
@@ -256,21 +254,29 @@ pub(crate) fn table(document: &FleetDocument, width: usize) -> String {
     if let Some(policies) = &document.policies {
         add(choice::policies(policies));
     }
+    if let Some(found) = &document.sharing {
+        add(sharing::table(document, found, HOSTS_SHOWN));
+    }
+    if let Some(found) = &document.representatives {
+        add(representatives::table(found, REPRESENTATIVES_SHOWN));
+    }
     add(volumes(document, VOLUMES_SHOWN));
     let others = document.volumes.len().saturating_sub(VOLUMES_SHOWN);
     if others > 0 {
         wrap(&mut out, &format!("{others} more; --json and --html have all"), width);
     }
     out.push('\n');
-    for note in notes(document) {
-        wrap(&mut out, &note, width);
-    }
+    wrap_each(&mut out, notes(document), width);
     out
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use nbuf::experiment::result::{FleetFailure, FleetPoint, FleetRule, FleetShare, FleetWhole};
+    use nbuf::experiment::result::{
+        FleetBy, FleetFailure, FleetPartition, FleetPoint, FleetRepresentative,
+        FleetRepresentatives, FleetRule, FleetShare, FleetSharing, FleetSharingHost,
+        FleetSharingVerdict, FleetWhole,
+    };
 
     use super::*;
 
@@ -317,8 +323,40 @@ pub(crate) mod tests {
                 changes: vec![change],
                 ..FleetSplit::default()
             }),
+            representatives: Some(FleetRepresentatives {
+                farthest: 0.031,
+                volumes: vec![FleetRepresentative {
+                    volume: "b".to_owned(),
+                    volumes: 2,
+                    ..FleetRepresentative::default()
+                }],
+                ..FleetRepresentatives::default()
+            }),
+            sharing: Some(sharing()),
             failures: vec![FleetFailure { row: 3, input: "c".to_owned(), error: "bad".to_owned() }],
             ..FleetDocument::default()
+        }
+    }
+
+    fn sharing() -> FleetSharing {
+        let host = FleetSharingHost {
+            host: "web-1".to_owned(),
+            pages: 50,
+            accesses: 1000,
+            shared_misses: 400,
+            partitioned_misses: 300,
+            equal_misses: 350,
+            verdict: FleetSharingVerdict::Partitions,
+            partitions: vec![FleetPartition::default(); 2],
+            ..FleetSharingHost::default()
+        };
+        FleetSharing {
+            by: FleetBy::Directory,
+            accesses: 1000,
+            shared_misses: 400,
+            partitioned_misses: 300,
+            equal_misses: 350,
+            hosts: vec![host],
         }
     }
 
@@ -329,7 +367,18 @@ pub(crate) mod tests {
             let longest = text.lines().map(console::measure_text_width).max().unwrap();
             assert!(longest <= width, "{longest} of {width}:\n{text}");
             let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            for want in ["row 3 failed, c: bad", "2 tasks are not done", "2.04 %", "00ff"] {
+            for want in [
+                "row 3 failed, c: bad",
+                "2 tasks are not done",
+                "2.04 %",
+                "00ff",
+                "1 volume stands for all 2",
+                "at most 3.1 points",
+                "partitions by directory 70.0 %",
+                "1 host hits more with partitions",
+                "Hits shared and partitioned by directory",
+                "web-1",
+            ] {
                 assert!(flat.contains(want), "{want}:\n{text}");
             }
             assert!(width < 120 || text.contains("starves"), "{text}");

@@ -40,8 +40,6 @@ pub(crate) mod progress;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
-#[cfg(test)]
-mod sample;
 mod scale;
 pub(crate) mod serve;
 pub(crate) mod stat;
@@ -49,6 +47,8 @@ mod svg;
 pub(crate) mod sweep;
 mod table;
 pub(crate) mod terminal;
+#[cfg(test)]
+mod tests;
 pub(crate) mod text;
 pub(crate) mod unix;
 pub(crate) mod watch;

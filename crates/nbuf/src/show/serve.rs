@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 
 use nbuf::experiment::result::{ServeBypass, ServeDocument, ServeReadahead, ServeTier};
-use nbuf::experiment::serve::{Address, ExportSpec, Serving, Spec, TierSpec, TlsSpec};
+use nbuf::experiment::serve::{Address, ExportSpec, Serving, Spec, TlsSpec};
 use nbuf::units::{Bytes, count};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode, utf8_percent_encode};
 
@@ -26,8 +26,7 @@ pub(crate) fn serving(spec: &Spec, serving: &Serving) -> String {
     let mut text = String::new();
     for (export, &size_bytes) in spec.exports.iter().zip(&serving.sizes_bytes) {
         let of = format!(" of {}", Bytes(size_bytes));
-        let behind = spec.tier.as_ref().map_or_else(String::new, behind);
-        let _ = writeln!(text, "serving {}{behind}", through(export, &of));
+        let _ = writeln!(text, "serving {}", through(export, &of));
     }
     let is_alone = spec.exports.len() == 1;
     for address in &serving.addresses {
@@ -90,25 +89,23 @@ fn lines(address: &Address, name: &str, size_bytes: u64, tls: Option<&TlsSpec>) 
     )
 }
 
-/// A disc and its cache.
+/// A disc, its cache, and the tier between them.
 fn through(export: &ExportSpec, of: &str) -> String {
     let ExportSpec { name, disc, size, policy, writes, is_default, .. } = export;
     let name = if *is_default { String::new() } else { format!("{} is ", clean(name)) };
-    format!("{name}{disc}{of} through a cache of {size}: {policy}, write {writes}")
-}
-
-/// The tier between them.
-fn behind(tier: &TierSpec) -> String {
-    format!(", and a tier of {} at {}", tier.size, tier.path.display())
+    let behind = export.tier.as_ref().map_or_else(String::new, |tier| {
+        let kind = if tier.durable { "a durable tier" } else { "a tier" };
+        format!(", and {kind} of {} at {}", tier.size, tier.path.display())
+    });
+    format!("{name}{disc}{of} through a cache of {size}: {policy}, write {writes}{behind}")
 }
 
 /// What a server would do.
 pub(crate) fn checked(spec: &Spec, discs_bytes: &[Option<u64>]) -> String {
     let of = |bytes: &Option<u64>| bytes.map_or_else(String::new, |n| format!(" of {}", Bytes(n)));
-    let behind = spec.tier.as_ref().map_or_else(String::new, behind);
     let discs = spec.exports.iter().zip(discs_bytes);
     let all: Vec<String> = discs.map(|(export, bytes)| through(export, &of(bytes))).collect();
-    format!("right: would serve {}{behind}\n", all.join("; "))
+    format!("right: would serve {}\n", all.join("; "))
 }
 
 /// What a server has done, and each of its exports.
@@ -208,8 +205,10 @@ fn tier(t: &ServeTier) -> String {
     let room = format!("{} of {} used", Bytes(t.used_bytes), Bytes(t.size_bytes));
     let state = t.lost.as_ref().map_or(room, |why| format!("not used any more ({})", clean(why)));
     let errors = count(t.errors, "error", "errors");
+    let overdue =
+        if t.overdue > 0 { format!(", {} not answered", t.overdue) } else { String::new() };
     format!(
-        "{state}, {} of {} reads hit, {} read behind it, {} filled, {errors}",
+        "{state}, {} of {} reads hit, {} read behind it, {} filled, {errors}{overdue}",
         t.read_hits,
         t.reads,
         Bytes(t.disc_read_bytes),

@@ -2,13 +2,11 @@
 
 mod page;
 
-use std::fmt::Write as _;
-
-use nbuf::experiment::result::{Against, SweepDocument};
+use nbuf::experiment::result::{Against, SweepDocument, SweepRow};
 use nbuf::experiment::sweep::samples_to_differ;
 
-use super::table::{Table, number};
-use super::text::{count, field, wrap};
+use super::table::{Table, number, text};
+use super::text::{count, wrap};
 pub(crate) use page::page;
 
 /// Three significant digits.
@@ -33,26 +31,16 @@ fn against(against: Option<Against>, is_too_few: bool) -> String {
 
 /// The table of the post, for any command.
 fn sheet(document: &SweepDocument) -> Table {
-    let columns = [
-        number(&document.parameter),
-        number("seconds"),
-        number("from").rank(2),
-        number("to").rank(2),
-        number("speedup").rank(1),
-        number("vs previous"),
-    ];
     let is_too_few = too_few(document).is_some();
-    let rows = document.rows.iter().filter(|row| !row.samples.is_empty()).map(|row| {
-        [
-            row.value.clone(),
-            digits(row.seconds),
-            digits(row.low),
-            digits(row.high),
-            format!("{:.2}x", row.speedup),
-            against(row.against_previous, is_too_few),
-        ]
-    });
-    Table::new(title(document), columns).with(rows)
+    let rows = document.rows.iter().filter(|row| !row.samples.is_empty());
+    Table::of(title(document), rows)
+        .column(number(&document.parameter), |row| row.value.as_str())
+        .column(number("seconds"), |row| digits(row.seconds))
+        .column(number("from").rank(2), |row| digits(row.low))
+        .column(number("to").rank(2), |row| digits(row.high))
+        .column(number("speedup").rank(1), |row| format!("{:.2}x", row.speedup))
+        .column(number("vs previous"), |row| against(row.against_previous, is_too_few))
+        .done()
 }
 
 fn title(document: &SweepDocument) -> String {
@@ -99,23 +87,20 @@ pub(crate) fn table(document: &SweepDocument, width: usize) -> String {
 
 /// A line for each value.
 pub(crate) fn csv(document: &SweepDocument) -> String {
-    let mut out = "value,seconds,low,high,speedup,times_previous,differs,samples\n".to_owned();
-    for row in &document.rows {
-        let (times, differs) = row.against_previous.map_or((String::new(), String::new()), |a| {
-            (a.times.to_string(), a.differs.to_string())
-        });
-        let _ = writeln!(
-            out,
-            "{},{},{},{},{},{times},{differs},{}",
-            field(&row.value),
-            row.seconds,
-            row.low,
-            row.high,
-            row.speedup,
-            row.samples.len()
-        );
-    }
-    out
+    let previous = |row: &SweepRow, of: fn(Against) -> String| {
+        row.against_previous.map_or_else(String::new, of)
+    };
+    Table::of("", &document.rows)
+        .column(text("value"), |row| row.value.as_str())
+        .column(number("seconds"), |row| row.seconds.to_string())
+        .column(number("low"), |row| row.low.to_string())
+        .column(number("high"), |row| row.high.to_string())
+        .column(number("speedup"), |row| row.speedup.to_string())
+        .column(number("times_previous"), |row| previous(row, |against| against.times.to_string()))
+        .column(number("differs"), |row| previous(row, |against| against.differs.to_string()))
+        .column(number("samples"), |row| row.samples.len().to_string())
+        .done()
+        .csv()
 }
 
 #[cfg(test)]

@@ -4,14 +4,16 @@
 //! the columns of the highest rank; then its columns move together, and at last it is a list.
 
 mod cell;
+mod rows;
 
 use std::fmt::Write as _;
 
 use console::measure_text_width as width_of;
 
 use super::markup::escape;
-use super::text::{clean, wrap};
+use super::text::{clean, field, wrap};
 pub(super) use cell::{Cell, Column, number, text};
+pub(super) use rows::Rows;
 
 /// Spaces between two columns.
 const GAP: usize = 2;
@@ -32,6 +34,14 @@ impl Table {
     ) -> Self {
         let columns = columns.into_iter().collect();
         Self { caption: caption.into(), columns, ..Self::default() }
+    }
+
+    /// A table with a row for each item, whose columns follow.
+    pub(super) fn of<T: Copy>(
+        caption: impl Into<String>,
+        items: impl IntoIterator<Item = T>,
+    ) -> Rows<T> {
+        Rows::of(caption.into(), items.into_iter().collect())
     }
 
     pub(super) fn row<C: Into<Cell>>(&mut self, cells: impl IntoIterator<Item = C>) {
@@ -162,6 +172,17 @@ impl Table {
         let said = said.map(|said| said.trim().to_owned());
         let first = row.first().map_or("", |cell| cell.text.trim());
         format!("{first}: {}", said.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The same as comma-separated values (RFC 4180), under the names of the columns.
+    pub(super) fn csv(&self) -> String {
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        let cells = |row: &[Cell]| row.iter().map(|cell| field(&cell.text)).collect::<Vec<_>>();
+        let mut out = names.join(",") + "\n";
+        for row in &self.rows {
+            out += &(cells(row).join(",") + "\n");
+        }
+        out
     }
 
     /// A table in a box of its own, which scrolls where the page is too narrow for it.

@@ -59,7 +59,23 @@ pub(crate) fn wrap(out: &mut String, text: &str, width: usize) {
     wrap_behind(out, text, width, [" ", "   "]);
 }
 
-/// The same where the first line and the others begin with these, and a space behind them.
+/// A paragraph for each of these.
+pub(crate) fn wrap_each(
+    out: &mut String,
+    texts: impl IntoIterator<Item: std::fmt::Display>,
+    width: usize,
+) {
+    texts.into_iter().for_each(|text| wrap(out, &text.to_string(), width));
+}
+
+/// A paragraph whose first line begins at the margin.
+pub(crate) fn flush(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    wrap(&mut out, text, width);
+    out.trim_start().to_owned()
+}
+
+/// As [`wrap`], where the first line and the others begin with these, and a space behind them.
 pub(crate) fn wrap_behind(out: &mut String, text: &str, width: usize, begins: [&str; 2]) {
     let mut line = String::from(begins[0]);
     let mut is_empty = true;

@@ -56,6 +56,25 @@ fn objects_expire_unless_they_are_written_in_time() {
 }
 
 #[test]
+fn an_object_larger_than_the_cache_bypasses_or_clears_it() {
+    let place = Place::new();
+    let rows = "0,10\n1,10\n0,10\n1,10\n9,1000\n".repeat(10);
+    fs::write(place.path("huge.csv"), format!("key,size\n{rows}")).unwrap();
+    let run = |how: &[&str]| {
+        let options = ["--policy", "lru,gdsf,lfu", "--size", "50B", "--unit", "object", "huge.csv"];
+        document(&place, &[how, &options[..]].concat())
+    };
+    let (bypass, clear) = (run(&[]), run(&["--oversized", "clear"]));
+    assert_eq!(misses(&bypass), [2 + 10; 3], "both small ones stay");
+    assert_eq!(misses(&clear), [3 * 10; 3], "each round begins empty");
+    assert_eq!(clear["curves"][0]["objects"]["oversized"], "clear");
+    assert!(bypass["curves"][0]["objects"].get("oversized").is_none());
+    let cases: [(&[&str], i32, &str); 1] =
+        [(&["--oversized", "keep", "huge.csv"], 2, "write bypass, with which the others stay")];
+    refused(&place, &cases);
+}
+
+#[test]
 fn the_optimum_over_objects_has_bounds() {
     let place = Place::new();
     write(&place);

@@ -12,7 +12,7 @@ use crate::support::{Place, until};
 use crate::{MIB, has, output};
 
 /// Connects to an export; nothing if the server does not have it.
-fn named(socket: &Path, name: &str) -> Option<Client> {
+pub(super) fn named(socket: &Path, name: &str) -> Option<Client> {
     let mut client = Client::raw(socket);
     client.0.read_exact(&mut [0; 18]).unwrap();
     let length = u32::try_from(name.len()).unwrap().to_be_bytes();

@@ -4,10 +4,12 @@
 //! All of it is made by the harness in a folder: data on a disc with a window of 128 KiB, servers in groups of
 //! their own below ours, and loads outside of these. Nothing of it stays, however the harness ends. Needs root, the
 //! memory controller of version 1 next to a unified hierarchy, and perf. A service takes three minutes with windows of
-//! 30 s, and 50 further windows of 5 s take five more.
+//! 30 s, and 50 further windows of a minute take nearly an hour. Each row goes into a file as it ends, and a later run of
+//! the harness makes only the rows that are missing there. Remove the file to measure another build.
 
 mod fills;
 mod place;
+mod rows;
 mod run;
 mod services;
 mod table;
@@ -23,6 +25,7 @@ use anyhow::{Context, Result, bail};
 pub use table::{document, markdown};
 
 use place::Disc;
+use rows::Rows;
 use run::Measured;
 use services::{SERVICES, Service};
 
@@ -41,11 +44,13 @@ pub struct Spec {
     pub windows: usize,
     /// Seconds of each of them.
     pub window_seconds: u64,
+    /// The file of all rows.
+    pub rows: PathBuf,
 }
 
 impl Spec {
-    /// From the words of the command line: services, and `--in FOLDER`, `--for SECONDS`, `--windows NUMBER` and
-    /// `--window-seconds SECONDS`.
+    /// From the words of the command line: services, and `--in FOLDER`, `--for SECONDS`, `--windows NUMBER`,
+    /// `--window-seconds SECONDS` and `--rows FILE`.
     ///
     /// # Errors
     /// If a word is unknown.
@@ -56,7 +61,8 @@ impl Spec {
             only: Vec::new(),
             seconds: 60,
             windows: 50,
-            window_seconds: 5,
+            window_seconds: 60,
+            rows: crate::tidy::repository().join("target/accuracy-live.jsonl"),
         };
         while let Some(word) = words.next() {
             let mut value = || words.next().with_context(|| format!("{word} needs a value"));
@@ -67,6 +73,7 @@ impl Spec {
                 "--window-seconds" => {
                     spec.window_seconds = value()?.parse().context("--window-seconds SECONDS")?;
                 }
+                "--rows" => spec.rows = value()?.into(),
                 name if SERVICES.iter().any(|service| service.name == name) => {
                     spec.only.push(word);
                 }
@@ -95,6 +102,7 @@ pub fn measure(spec: &Spec) -> Result<Vec<Measured>> {
     fs::write(here.join("serve.py"), include_str!("serve.py"))?;
     fs::write(here.join("load.py"), include_str!("load.py"))?;
     fs::write(here.join("Mapped.java"), include_str!("Mapped.java"))?;
+    let mut rows = Rows::open(&spec.rows)?;
     let disc = Disc::make(&spec.folder)?;
     let wanted = |service: &&Service| {
         spec.only.is_empty() || spec.only.iter().any(|name| name == service.name)
@@ -102,15 +110,15 @@ pub fn measure(spec: &Spec) -> Result<Vec<Measured>> {
     let mut measured = Vec::new();
     for service in SERVICES.iter().filter(wanted) {
         say(&format!("{}: begins", service.name));
-        let one = missing(service).map_or_else(
-            || run::service(spec, &disc, service),
+        let done = missing(service).map_or_else(
+            || run::service(spec, &disc, service, &mut rows),
             |what| Err(anyhow::anyhow!("{what} is not installed")),
         );
-        let one = one.unwrap_or_else(|error| {
-            say(&format!("{}: {error:#}", service.name));
-            Measured { error: Some(format!("{error:#}")), ..Measured::of(service) }
-        });
-        measured.push(one);
+        let error = done.err().map(|error| format!("{error:#}"));
+        if let Some(error) = &error {
+            say(&format!("{}: {error}", service.name));
+        }
+        measured.push(Measured { error, ..rows.measured(spec, service) });
         // What has been measured is kept, whatever comes.
         fs::write(spec.folder.join("live.json"), document(&measured))?;
         fs::write(spec.folder.join("live.md"), markdown(&measured))?;

@@ -138,16 +138,21 @@ impl Groups {
     }
 
     /// A figure of its account.
-    pub(super) fn stat(&self, key: &str) -> Result<u64> {
+    fn stat(&self, key: &str) -> Result<u64> {
         let text = fs::read_to_string(self.memory.join("memory.stat"))?;
         let found = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
         Ok(found.with_context(|| format!("memory.stat has no {key}"))?.parse()?)
     }
 
+    /// The pages of its files. The kernel counts shared memory as cache, and no file has it.
+    pub(super) fn cache(&self) -> Result<u64> {
+        Ok(self.stat("cache")?.saturating_sub(self.stat("shmem")?))
+    }
+
     /// What is charged to it apart from its cache.
     pub(super) fn other(&self) -> Result<u64> {
         let held = fs::read_to_string(self.memory.join("memory.usage_in_bytes"))?;
-        Ok(held.trim().parse::<u64>()?.saturating_sub(self.stat("cache")?))
+        Ok(held.trim().parse::<u64>()?.saturating_sub(self.cache()?))
     }
 
     /// Limits its memory, or not any more.

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::fills::Counting;
 use super::place::{Disc, Groups};
+use super::rows::Rows;
 use super::services::Service;
 use super::{Spec, python, say, until};
 use crate::process;
@@ -51,6 +52,8 @@ pub(super) struct Cell {
 /// A short window.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
+    /// The run of the service that it is of: a window is followed only by one of the same run.
+    pub(super) run: u64,
     pub(super) pace: f64,
     pub(super) live: Value,
 }
@@ -62,30 +65,45 @@ impl Measured {
     }
 }
 
-/// Measures it. Its groups, and what runs in them, are gone afterwards.
-pub(super) fn service(spec: &Spec, disc: &Disc, service: &Service) -> Result<Measured> {
+/// Measures what is missing in the rows, and adds it. Its groups, and what runs in them, are gone afterwards.
+pub(super) fn service(spec: &Spec, disc: &Disc, service: &Service, rows: &mut Rows) -> Result<()> {
+    let before = rows.measured(spec, service);
+    let is_missing = |part: &u64| before.cells.iter().all(|cell| cell.part != *part);
+    let is_unknown = before.live.is_null();
+    let parts: Vec<u64> = PARTS.into_iter().filter(is_missing).collect();
+    // Each run of the service gives a pair less than windows.
+    let pairs = spec.windows.saturating_sub(1).saturating_sub(before.pairs().count());
+    let windows = if pairs == 0 { 0 } else { pairs + 1 };
+    let run = before.windows.iter().map(|window| window.run).max().unwrap_or(0) + 1;
+    if !is_unknown && parts.is_empty() && windows == 0 {
+        return Ok(());
+    }
     let stage = Stage::set(spec, disc, service)?;
     stage.steady()?;
-    let mut measured = Measured::of(service);
-    measured.resident_bytes = stage.groups.stat("cache")?;
-    let free = stage.count(spec.seconds.div_ceil(2), 100)?;
-    let window = stage.window(spec.seconds)?;
-    (measured.pace, measured.live) = (window.pace, window.live);
-    measured.cells.push(free);
-    for part in PARTS {
-        measured.cells.push(stage.limited(part, measured.resident_bytes, spec.seconds)?);
+    let mut resident_bytes = before.resident_bytes;
+    if is_unknown {
+        resident_bytes = stage.groups.cache()?;
+        let free = stage.count(spec.seconds.div_ceil(2), 100)?;
+        let Window { pace, live, .. } = stage.window(spec.seconds, run)?;
+        rows.add_cell(spec, service, &free)?;
+        let measured = Measured { resident_bytes, pace, live, ..Measured::of(service) };
+        rows.add_prediction(spec, &measured)?;
+    }
+    for &part in &parts {
+        let cell = stage.limited(part, resident_bytes, spec.seconds)?;
+        rows.add_cell(spec, service, &cell)?;
     }
     stage.groups.limit(None)?;
-    if spec.windows > 0 {
+    if windows > 0 && !parts.is_empty() {
         stage.steady()?;
     }
-    for number in 0..spec.windows {
-        measured.windows.push(stage.window(spec.window_seconds)?);
-        if number % 10 == 9 {
-            say(&format!("{}: {} windows", service.name, number + 1));
+    for number in 1..=windows {
+        rows.add_window(spec, service, &stage.window(spec.window_seconds, run)?)?;
+        if number % 10 == 0 {
+            say(&format!("{}: {number} windows", service.name));
         }
     }
-    Ok(measured)
+    Ok(())
 }
 
 /// A server that others end.
@@ -148,18 +166,14 @@ impl<'a> Stage<'a> {
         );
         let mut before = 0;
         for _ in 0..10 {
-            let now = self.groups.stat("cache")?;
+            let now = self.groups.cache()?;
             if now.saturating_sub(before) * STEADY < now {
                 break;
             }
             before = now;
             std::thread::sleep(Duration::from_secs(5));
         }
-        say(&format!(
-            "{}: steady with {} MiB",
-            self.service.name,
-            self.groups.stat("cache")? >> 20
-        ));
+        say(&format!("{}: steady with {} MiB", self.service.name, self.groups.cache()? >> 20));
         Ok(())
     }
 
@@ -171,10 +185,10 @@ impl<'a> Stage<'a> {
 
     /// What the kernel counts in this time.
     fn count(&self, seconds: u64, part: u64) -> Result<Cell> {
-        let cache = self.groups.stat("cache")?;
+        let cache = self.groups.cache()?;
         let begun = Counting::begin(&self.groups, self.disc.path(), &self.looks(seconds))?;
         let (counted, looks) = begun.end()?;
-        let cache_bytes = u64::midpoint(cache, self.groups.stat("cache")?);
+        let cache_bytes = u64::midpoint(cache, self.groups.cache()?);
         let cell = Cell {
             part,
             cache_bytes,
@@ -205,19 +219,23 @@ impl<'a> Stage<'a> {
     }
 
     /// Watches it by nbuf.
-    fn window(&self, seconds: u64) -> Result<Window> {
+    fn window(&self, seconds: u64, run: u64) -> Result<Window> {
         let mut looks = self.looks(seconds);
         let looks = looks.stdout(Stdio::piped()).spawn()?;
         let mut nbuf = Command::new("setpriv");
         nbuf.args(["--pdeathsig", "KILL"]).arg(&self.spec.nbuf);
         nbuf.args(["--as-root", "size", "-q", "--json", "--overhead", "1%", "--cgroup"]);
         nbuf.arg(&self.groups.memory).arg("--for").arg(format!("{seconds}s"));
+        if self.service.is_mapped {
+            // Other programs of this machine may make the kernel reclaim memory.
+            nbuf.args(["--mmap", "on"]);
+        }
         let output = nbuf.stdin(Stdio::null()).output()?;
         let looks = looks.wait_with_output()?;
         let live = serde_json::from_slice(&output.stdout)
             .with_context(|| String::from_utf8_lossy(&output.stderr).trim().to_owned())?;
         let done = between(&String::from_utf8_lossy(&looks.stdout))?;
-        Ok(Window { pace: done as f64 / seconds as f64, live })
+        Ok(Window { run, pace: done as f64 / seconds as f64, live })
     }
 }
 

@@ -10,6 +10,8 @@ const PAGE_BYTES: u64 = 4096;
 /// What the kernel may do more or less than was predicted, without a mapping and with one.
 const NEAR: f64 = 0.05;
 const NEAR_MAPPED: f64 = 0.10;
+/// Parts of the cache, in percent, at which bands are compared with the next windows.
+const COVERED: [u64; 3] = [75, 50, 25];
 
 /// Fills for each operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,16 +53,25 @@ fn at(live: &Value, cache_bytes: u64, keys: [&str; 3]) -> Option<Predicted> {
     Some(Predicted { low: low?, best: best?, high: high? })
 }
 
-const MISSES: [&str; 3] = ["misses_per_second_low", "misses_per_second", "misses_per_second_high"];
+pub(super) const MISSES: [&str; 3] =
+    ["misses_per_second_low", "misses_per_second", "misses_per_second_high"];
 const FILLS: [&str; 3] = ["fills_per_second_low", "fills_per_second", "fills_per_second_high"];
 
 impl Measured {
-    /// Fills an operation at this size.
+    /// Fills an operation at this size: those for a lack of cache, and those of the window, which had no lack. The latter
+    /// are new data, and no cache saves them.
     fn predicted(&self, cache_bytes: u64) -> Option<Predicted> {
         let rate =
             at(&self.live, cache_bytes, FILLS).or_else(|| at(&self.live, cache_bytes, MISSES))?;
-        let each = |rate: f64| rate / self.pace.max(1e-9);
-        Some(Predicted { low: each(rate.low), best: each(rate.best), high: each(rate.high) })
+        let new = self.live["fills_per_second"].as_f64().unwrap_or(0.0);
+        // Programs before did not have a band of it.
+        let edge = |key: &str| self.live[key].as_f64().unwrap_or(new);
+        let each = |rate: f64, new: f64| (rate + new) / self.pace.max(1e-9);
+        Some(Predicted {
+            low: each(rate.low, edge("fills_per_second_low")),
+            best: each(rate.best, new),
+            high: each(rate.high, edge("fills_per_second_high")),
+        })
     }
 
     fn verdict(&self, cell: &Cell) -> Verdict {
@@ -89,14 +100,23 @@ impl Measured {
         }
     }
 
-    /// Windows whose next one is in their band, at half of the cache, and windows that have a next one.
-    fn coverage(&self) -> (usize, usize) {
-        let cache =
-            self.cells.iter().find(|cell| cell.part == 50).map_or(0, |cell| cell.cache_bytes);
+    /// Windows, each with the next one of the same run of the service.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = &[Window]> {
+        self.windows.windows(2).filter(|pair| pair[0].run == pair[1].run)
+    }
+
+    /// Windows whose next one is in their band at this part of the cache, and windows that have a next one. Short windows
+    /// do not show large sizes.
+    fn coverage(&self, part: u64) -> (usize, usize) {
+        let cache = self
+            .cells
+            .iter()
+            .find(|cell| cell.part == part)
+            .map_or(self.resident_bytes * part / 100, |cell| cell.cache_bytes);
         let rate = |window: &Window, each: fn(&Predicted) -> f64| {
             Some(each(&at(&window.live, cache, MISSES)?) / window.pace.max(1e-9))
         };
-        let pairs = self.windows.windows(2).filter_map(|pair| {
+        let pairs = self.pairs().filter_map(|pair| {
             let next = rate(&pair[1], |it| it.best)?;
             Some((rate(&pair[0], |it| it.low)?..=rate(&pair[0], |it| it.high)?).contains(&next))
         });
@@ -137,13 +157,16 @@ pub fn markdown(all: &[Measured]) -> String {
             );
         }
     }
-    text += "\n| service | windows | next one in the band | of them |\n|---|---|---|---|\n";
+    text +=
+        "\n| service | windows | cache | next one in the band | of them |\n|---|---|---|---|---|\n";
     for measured in all.iter().filter(|measured| !measured.windows.is_empty()) {
-        let (inside, of) = measured.coverage();
-        let share = inside as f64 / of.max(1) as f64 * 100.0;
-        let count = measured.windows.len();
-        let share = if of > 0 { format!("{share:.0} %") } else { "not known".to_owned() };
-        let _ = writeln!(text, "| {} | {count} | {inside} of {of} | {share} |", measured.name);
+        for part in COVERED {
+            let (inside, of) = measured.coverage(part);
+            let share = inside as f64 / of.max(1) as f64 * 100.0;
+            let share = if of > 0 { format!("{share:.0} %") } else { "not known".to_owned() };
+            let (name, count) = (measured.name, measured.windows.len());
+            let _ = writeln!(text, "| {name} | {count} | {part} % | {inside} of {of} | {share} |");
+        }
     }
     text
 }
@@ -181,15 +204,17 @@ pub fn document(all: &[Measured]) -> String {
                     })
                 })
                 .collect();
-            let (inside, pairs) = measured.coverage();
+            let covered = COVERED.map(|part| {
+                let (inside, pairs) = measured.coverage(part);
+                json!({ "part_percent": part, "windows_in_band": inside, "windows_compared": pairs })
+            });
             json!({
                 "service": measured.name,
                 "error": measured.error,
                 "resident_bytes": measured.resident_bytes,
                 "operations_per_second": measured.pace,
                 "cells": cells,
-                "windows_in_band": inside,
-                "windows_compared": pairs,
+                "coverage": covered,
                 "live": measured.live,
             })
         })
@@ -257,6 +282,14 @@ mod tests {
     fn a_service_without_reads_wants_no_cache() {
         let mut all = measured(false);
         assert!(matches!(all.verdict(&all.cells[3]), Verdict::Missed(_)));
+        all.live["fills_per_second"] = json!(250.0);
+        // New data is filled at every size; what else is filled was for a lack of cache.
+        all.cells[3].filled = 1250;
+        assert_eq!(all.verdict(&all.cells[3]), Verdict::InBand);
+        // It comes in bursts, and the band has them.
+        all.live["fills_per_second_high"] = json!(300.0);
+        all.cells[3].filled = 1310;
+        assert_eq!(all.verdict(&all.cells[3]), Verdict::InBand);
         all.cells.iter_mut().for_each(|cell| cell.filled = 250);
         for point in all.live["points"].as_array_mut().unwrap() {
             point["misses_per_second"] = json!(1.0);
@@ -267,9 +300,14 @@ mod tests {
     #[test]
     fn coverage_counts_the_windows_whose_next_one_is_in_the_band() {
         let mut all = measured(true);
-        let window = |pace: f64| Window { pace, live: all.live.clone() };
+        let window = |run, pace: f64| Window { run, pace, live: all.live.clone() };
         // The last one is a tenth above: the pace fell, the misses did not.
-        all.windows = vec![window(1000.0), window(1001.0), window(900.0)];
-        assert_eq!(all.coverage(), (1, 2));
+        all.windows = vec![window(1, 1000.0), window(1, 1001.0), window(1, 900.0)];
+        assert_eq!((all.coverage(25), all.coverage(50)), ((1, 2), (1, 2)));
+        // After the service was started again, its first window follows no other.
+        all.windows.insert(2, Window { run: 2, ..all.windows[0].clone() });
+        assert_eq!((all.coverage(25), all.pairs().count()), ((1, 1), 1));
+        let text = markdown(&[all]);
+        assert!(text.contains("| s | 4 | 25 % | 1 of 1 | 100 % |"), "{text}");
     }
 }

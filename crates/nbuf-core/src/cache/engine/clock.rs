@@ -19,6 +19,8 @@ struct Ring {
     size: usize,
     frames: Vec<u32>,
     hand: usize,
+    /// Pages that were filled, modulo 2^32.
+    fills: u32,
 }
 
 pub(super) struct ClockLanes {
@@ -53,6 +55,10 @@ impl Lanes for ClockLanes {
         missed
     }
 
+    fn misses(&self) -> [u32; LANES] {
+        std::array::from_fn(|lane| self.rings[lane].fills)
+    }
+
     #[inline]
     fn prefetch(&self, page: u32) {
         self.marks.prefetch(page);
@@ -75,6 +81,7 @@ impl Lanes for ClockLanes {
 impl Ring {
     #[inline]
     fn fill(&mut self, marks: &mut Marks, lane: usize, page: u32) {
+        self.fills = self.fills.wrapping_add(1);
         if self.frames.len() < self.size {
             self.frames.push(page);
             return;

@@ -36,6 +36,9 @@ impl FifoLanes {
 impl Lanes for FifoLanes {
     type Policy = Fifo;
 
+    // A miss takes no longer than a hit.
+    const AT_ONCE: usize = LANES;
+
     fn new(sizes: [u32; LANES]) -> Self {
         let used = |lane: usize| u32::from(sizes[lane] > 0) << lane;
         let lanes = (0..LANES).map(used).sum();
@@ -66,6 +69,10 @@ impl Lanes for FifoLanes {
             std::array::from_fn(|lane| old[lane] & !missed[lane] | clocks[lane] & missed[lane]);
         self.clocks.0 = clocks;
         bits(missed) & self.lanes
+    }
+
+    fn misses(&self) -> [u32; LANES] {
+        self.clocks.0.map(i32::cast_unsigned)
     }
 
     #[inline]

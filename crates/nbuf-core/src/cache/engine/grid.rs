@@ -1,8 +1,8 @@
 //! Sixteen sizes of a policy side by side: the state of a page at all of them is in one line of
 //! memory, so that an access looks for it once.
 //!
-//! Only for policies whose hits change little: FIFO, CLOCK, SIEVE. Each has a file of its own that
-//! says how a miss is served; this one counts. When a page is removed, which leaves gaps that the
+//! Only for policies whose hits change little: FIFO, CLOCK, SIEVE, S3-FIFO. Each has a file of its own
+//! that says how a miss is served; this one counts. When a page is removed, which leaves gaps that the
 //! grid does not know, all goes on in the plain files of the policy, from where they are.
 //!
 //! Invariant: at every size and moment the same pages as in the plain file.
@@ -13,9 +13,6 @@ use crate::cache::policy::Policy;
 
 /// Sizes side by side.
 pub(super) const LANES: usize = 16;
-
-/// Sizes from which on it pays to run them side by side.
-const SIZES_MIN: usize = 4;
 
 /// Larger caches are left to the plain files, whose numbers are wider.
 const PAGES_MAX: u64 = 1 << 30;
@@ -28,6 +25,13 @@ pub(super) trait Lanes: Send {
     /// The plain file.
     type Policy: Policy + Send + 'static;
 
+    /// Lanes that cost about as much as one. The work of a lane that misses is not shared, so that
+    /// two processors gain where lanes have work of their own.
+    const AT_ONCE: usize = LANES / 2;
+
+    /// Sizes from which on it pays to run them side by side.
+    const SIZES_MIN: usize = 4;
+
     /// Empty caches of these sizes; none at all where the size is 0.
     fn new(sizes: [u32; LANES]) -> Self;
 
@@ -36,6 +40,10 @@ pub(super) trait Lanes: Send {
 
     /// An access to one of them: a bit for each lane that missed. Lanes of size 0 never miss.
     fn access(&mut self, page: u32) -> u32;
+
+    /// What each lane has missed, modulo 2^32; of lanes of size 0 anything. Only differences since
+    /// the room was made last mean something.
+    fn misses(&self) -> [u32; LANES];
 
     /// Starts to load what is known of a page.
     fn prefetch(&self, page: u32);
@@ -61,7 +69,7 @@ pub(super) fn grid<L: Lanes + 'static>(sizes_pages: &[u64], seed: u64) -> Box<dy
     let mut sizes: Vec<u64> = sizes_pages.iter().copied().filter(|&size| size > 0).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    if sizes.len() < SIZES_MIN || sizes.last().is_some_and(|&size| size > PAGES_MAX) {
+    if sizes.len() < L::SIZES_MIN || sizes.last().is_some_and(|&size| size > PAGES_MAX) {
         return super::plain::<L::Policy>(sizes_pages, seed);
     }
     let blocks = sizes.chunks(LANES).map(|sizes| {
@@ -97,7 +105,7 @@ impl<L: Lanes> Engine for Grid<L> {
     fn sizes_at_once(&self) -> usize {
         match self {
             Self::Plain(_) => 1,
-            Self::Lanes { .. } => LANES,
+            Self::Lanes { .. } => L::AT_ONCE,
         }
     }
 
@@ -113,9 +121,9 @@ impl<L: Lanes> Engine for Grid<L> {
                     let capacity = u32::try_from(count.pages).ok().filter(|&pages| pages > 0)?;
                     Some(block.lanes.policy(lane, capacity))
                 });
-                Size { policy: found, count }
+                Size::new(found, count)
             });
-            *self = Self::Plain(Plain(sizes.collect()));
+            *self = Self::Plain(Plain::new(sizes.collect()));
         }
         if let Self::Plain(plain) = self {
             plain.remove(removed);
@@ -160,56 +168,104 @@ impl<L: Lanes> Grid<L> {
 
 impl<L: Lanes> Block<L> {
     fn access(&mut self, accesses: &Accesses) {
-        let pages = accesses.pages;
-        let mut misses = [0_u64; LANES];
-        let mut at = 0;
-        for end in accesses.ends() {
-            let mut request = 0;
-            while at < end {
-                if let Some(&later) = pages.get(at + AHEAD) {
-                    self.lanes.prefetch(later);
-                }
-                let lanes = self.lanes.access(pages[at]);
-                if lanes != 0 {
-                    add(&mut misses, lanes);
-                }
-                request |= lanes;
-                at += 1;
-            }
-            if accesses.request_ends.is_some() && request != 0 {
-                for (lane, count) in self.counts.iter_mut().enumerate() {
-                    count.request_misses += u64::from(request >> lane & 1);
-                }
-            }
+        // The lanes count by themselves: a sum for each bit of each access would cost as much again.
+        let before = self.lanes.misses();
+        match accesses.request_ends {
+            None => self.access_single(accesses.pages),
+            Some(ends) => self.access_requests(accesses.pages, ends),
         }
-        for (count, misses) in self.counts.iter_mut().zip(misses) {
+        let after = self.lanes.misses();
+        for ((count, before), after) in self.counts.iter_mut().zip(before).zip(after) {
+            let misses = u64::from(after.wrapping_sub(before));
             count.misses += misses;
             if accesses.request_ends.is_none() {
                 count.request_misses += misses;
             }
         }
     }
-}
 
-/// Adds one to the lanes that missed.
-#[inline]
-fn add(misses: &mut [u64; LANES], lanes: u32) {
-    let mut left = lanes;
-    while left != 0 {
-        misses[left.trailing_zeros() as usize] += 1;
-        left &= left - 1;
+    fn access_single(&mut self, pages: &[u32]) {
+        for (at, &page) in pages.iter().enumerate() {
+            if let Some(&later) = pages.get(at + AHEAD) {
+                self.lanes.prefetch(later);
+            }
+            self.lanes.access(page);
+        }
+    }
+
+    fn access_requests(&mut self, pages: &[u32], ends: &[u32]) {
+        let mut at = 0;
+        for &end in ends {
+            let mut request = 0;
+            while at < end as usize {
+                if let Some(&later) = pages.get(at + AHEAD) {
+                    self.lanes.prefetch(later);
+                }
+                request |= self.lanes.access(pages[at]);
+                at += 1;
+            }
+            if request == 0 {
+                continue;
+            }
+            for (lane, count) in self.counts.iter_mut().enumerate() {
+                count.request_misses += u64::from(request >> lane & 1);
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cache::engine::{clock::ClockLanes, fifo::FifoLanes, sieve::SieveLanes};
+    use crate::cache::engine::clock::ClockLanes;
+    use crate::cache::engine::fifo::FifoLanes;
+    use crate::cache::engine::s3_fifo::S3FifoLanes;
+    use crate::cache::engine::sieve::SieveLanes;
     use crate::cache::policy::{Access, Outcome};
+
+    /// Counts of batches against those of the plain file, of requests and of single accesses. Counting
+    /// begins again halfway.
+    fn check_counts<L: Lanes + 'static>() {
+        let sizes = [1, 2, 3, 5, 8, 13, 40, 90, 200, 0, 3];
+        for seed in 1..9_u32 {
+            let mut state = seed;
+            let mut below = |bound: u32| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (state >> 12) % bound
+            };
+            let mut lanes = grid::<L>(&sizes, 1);
+            let mut plain = super::super::plain::<L::Policy>(&sizes, 1);
+            for batch in 0..40 {
+                let pages: Vec<u32> = (0..below(300)).map(|_| below(300).min(below(300))).collect();
+                let all = u32::try_from(pages.len()).unwrap();
+                let mut ends: Vec<u32> = (0..all).filter(|_| below(3) > 0).collect();
+                ends.retain(|&end| end > 0);
+                ends.push(all);
+                let has_ends = below(2) == 0 && all > 0;
+                let request_ends = has_ends.then_some(&ends[..]);
+                let accesses = Accesses { pages: &pages, request_ends };
+                lanes.access(&accesses);
+                plain.access(&accesses);
+                if batch == 20 {
+                    lanes.start_counting();
+                    plain.start_counting();
+                }
+            }
+            assert_eq!(lanes.finish(), plain.finish(), "{seed}");
+        }
+    }
+
+    #[test]
+    fn counts_of_lanes_are_those_of_the_plain_file() {
+        check_counts::<FifoLanes>();
+        check_counts::<ClockLanes>();
+        check_counts::<SieveLanes>();
+        check_counts::<S3FifoLanes>();
+    }
 
     /// Lane by lane and access by access against the plain file; and what a plain file that takes
     /// over does from there.
-    fn check<L: Lanes>() {
+    fn check<L: Lanes>(pages: u32) {
         let sizes: [u32; LANES] = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 600, 0, 0];
         let mut lanes = L::new(sizes);
         let plain = |size: u32| (size > 0).then(|| L::Policy::new(size, 1));
@@ -218,8 +274,8 @@ mod tests {
         let mut state = 1_u32;
         for n in 0..60_000_u32 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let page = (state >> 16) % 1000;
-            let page = page.min((state >> 4) % 1000);
+            let page = (state >> 16) % pages;
+            let page = page.min((state >> 4) % pages);
             let missed = lanes.access(page);
             for (lane, policy) in plain.iter_mut().enumerate() {
                 let Some(policy) = policy else { continue };
@@ -235,16 +291,24 @@ mod tests {
 
     #[test]
     fn lanes_of_fifo_equal_the_plain_file() {
-        check::<FifoLanes>();
+        check::<FifoLanes>(1000);
     }
 
     #[test]
     fn lanes_of_clock_equal_the_plain_file() {
-        check::<ClockLanes>();
+        check::<ClockLanes>(1000);
     }
 
     #[test]
     fn lanes_of_sieve_equal_the_plain_file() {
-        check::<SieveLanes>();
+        check::<SieveLanes>(1000);
+    }
+
+    #[test]
+    fn lanes_of_s3_fifo_equal_the_plain_file() {
+        // With few pages, some are forgotten and come back so often that their states are full.
+        for pages in [9, 14, 40, 300, 1000] {
+            check::<S3FifoLanes>(pages);
+        }
     }
 }

@@ -27,6 +27,8 @@ struct List {
     newest: u32,
     oldest: u32,
     hand: u32,
+    /// Pages that were filled, modulo 2^32.
+    fills: u32,
 }
 
 pub(super) struct SieveLanes {
@@ -47,6 +49,7 @@ impl Lanes for SieveLanes {
             newest: NONE,
             oldest: NONE,
             hand: NONE,
+            fills: 0,
         });
         Self { marks: Marks::default(), lists, lanes }
     }
@@ -65,6 +68,10 @@ impl Lanes for SieveLanes {
             left &= left - 1;
         }
         missed
+    }
+
+    fn misses(&self) -> [u32; LANES] {
+        std::array::from_fn(|lane| self.lists[lane].fills)
     }
 
     #[inline]
@@ -91,6 +98,7 @@ impl Lanes for SieveLanes {
 impl List {
     #[inline]
     fn fill(&mut self, marks: &mut Marks, lane: usize, page: u32) {
+        self.fills = self.fills.wrapping_add(1);
         let at = if self.frames.len() < self.size {
             self.frames.push(Frame { page, newer: NONE, older: NONE });
             u32::try_from(self.frames.len() - 1).expect("within the bound")

@@ -2,15 +2,16 @@
 
 use super::{Accesses, Count, Engine};
 use crate::cache::policy::Lru;
-use crate::meter::distance::{Depths, Distances};
+use crate::meter::distance::{DepthCounts, Distances};
 
 /// Sizes up to which it is faster to run the plain file.
 const PLAIN_SIZES: usize = 2;
 
-#[derive(Default)]
 struct Stack {
     distances: Distances,
-    requests: Depths,
+    /// The pages of a batch, then their depths.
+    depths: Vec<u32>,
+    counts: DepthCounts,
     sizes_pages: Vec<u64>,
 }
 
@@ -19,17 +20,20 @@ pub(in crate::cache) fn stack(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine>
     if sizes_pages.len() <= PLAIN_SIZES {
         return super::plain::<Lru>(sizes_pages, seed);
     }
-    Box::new(Stack { sizes_pages: sizes_pages.to_vec(), ..Stack::default() })
+    Box::new(Stack {
+        distances: Distances::new(),
+        depths: Vec::new(),
+        counts: DepthCounts::new(true),
+        sizes_pages: sizes_pages.to_vec(),
+    })
 }
 
 impl Engine for Stack {
     fn access(&mut self, accesses: &Accesses) {
-        let (pages, requests) = (accesses.pages, &mut self.requests);
-        if let Some(ends) = accesses.request_ends {
-            self.distances.access_requests(pages, ends, |depth| requests.add(depth));
-        } else {
-            self.distances.access_all(pages, |depth| requests.add(depth));
-        }
+        self.depths.clear();
+        self.depths.extend_from_slice(accesses.pages);
+        self.distances.replace_by_depths(&mut self.depths);
+        self.counts.add(&self.depths, accesses.request_ends);
     }
 
     fn sizes_at_once(&self) -> usize {
@@ -43,14 +47,13 @@ impl Engine for Stack {
     }
 
     fn start_counting(&mut self) {
-        self.distances.start_counting();
-        self.requests = Depths::default();
+        self.counts.start_counting();
     }
 
     fn finish(self: Box<Self>) -> Vec<Count> {
-        let Self { distances, requests, sizes_pages } = *self;
-        let requests = requests.finish(distances.peak().into());
-        let misses = distances.finish();
+        let Self { distances, counts, sizes_pages, .. } = *self;
+        let (misses, requests) = counts.finish(distances.peak().into());
+        let requests = requests.expect("they are counted");
         let count = |&pages: &u64| Count {
             pages,
             accesses: misses.accesses,

@@ -1,16 +1,17 @@
-//! The kernel's page cache under a memory limit, simulated: readahead, folios, and two ways to
+//! The kernel's page cache under a memory limit, simulated: readahead, folios, and three ways to
 //! choose a victim.
 //!
 //! What it must contain, by effect on real programs: readahead and read-around with the device's
-//! window, clipping at the end of the file, large folios, and the order of eviction. The two
-//! orders make a band: [`Replacement::Lru`] is what a reader expects, [`Replacement::ActiveInactive`]
-//! what kernels without the multi-generational LRU do.
+//! window, clipping at the end of the file, large folios, and the order of eviction. Two
+//! orders make a band: [`Replacement::Lru`] is what a reader expects; the other is the kernel's own,
+//! [`Replacement::ActiveInactive`] or [`Replacement::Generations`].
 //! Sources: Linux 6.18 `mm/readahead.c`, `mm/filemap.c`, `mm/vmscan.c`, `mm/workingset.c`, by
 //! behaviour. Cost: 30 to 70 ns an access; 4 bytes a page of the files, touched lazily, and 18
-//! bytes a cached folio. Not modelled: write-back, the multi-generational LRU, swap.
+//! bytes a cached folio. Not modelled: write-back, swap.
 
 mod active_inactive;
 mod folio;
+mod generations;
 mod lru;
 mod model;
 mod readahead;
@@ -23,6 +24,7 @@ pub use stream::{Builder, Stream, Touch, TouchKind, Touches};
 
 use crate::units::{Pages, whole};
 use active_inactive::ActiveInactive;
+use generations::Generations;
 use lru::Lru;
 use model::Model;
 use model::clock::Timed;
@@ -37,20 +39,22 @@ pub enum Replacement {
     ActiveInactive,
     /// The same in a group whose statistics nothing reads once it reclaims.
     ActiveInactiveUnread(Unread),
+    /// The multi-generational LRU, by the rules of Linux 6.14 and later.
+    Generations,
 }
 
 impl Replacement {
-    fn lists(self, capacity: u32) -> Option<ActiveInactive> {
+    /// The active and the inactive list, with the statistics that this has.
+    fn lists(self, capacity: u32) -> ActiveInactive {
         let updates = match self {
-            Self::Lru => return None,
-            Self::ActiveInactive => Updates::ByReaders,
+            Self::Lru | Self::ActiveInactive | Self::Generations => Updates::ByReaders,
             Self::ActiveInactiveUnread(Unread { room_left, first_update_ns }) => {
                 let room_left = u32::try_from(room_left.0).unwrap_or(u32::MAX);
                 let from_pages = capacity.saturating_sub(room_left);
                 Updates::ByKernel { from_pages, first_ns: first_update_ns }
             }
         };
-        Some(ActiveInactive::new(updates))
+        ActiveInactive::new(updates)
     }
 }
 
@@ -88,19 +92,44 @@ pub struct Simulated {
 /// Runs a workload through a page cache with room for `capacity`.
 pub fn simulate(stream: &Stream, replacement: Replacement, capacity: Pages) -> Simulated {
     let capacity = u32::try_from(capacity.0).unwrap_or(u32::MAX);
-    match replacement.lists(capacity) {
-        None => Model::new(stream, Lru::default(), capacity, ()).run().0,
-        Some(lists) => Model::new(stream, lists, capacity, ()).run().0,
+    match replacement {
+        Replacement::Lru => Model::new(stream, Lru::default(), capacity, ()).run().0,
+        Replacement::Generations => {
+            Model::new(stream, Generations::default(), capacity, ()).run().0
+        }
+        lists => Model::new(stream, lists.lists(capacity), capacity, ()).run().0,
     }
 }
 
+/// A folio that was in the cache before the workload began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Present {
+    /// Number of the file.
+    pub(crate) file: u32,
+    /// Its first page.
+    pub(crate) first: u32,
+    /// Its pages, as a power of two.
+    pub(crate) order: u32,
+    /// Whether it was on the active list.
+    pub(crate) is_active: bool,
+}
+
 /// Runs a workload twice through the same page cache, and gives the fills of the second time: those of a cache that is
-/// warm.
-pub(crate) fn simulate_again(stream: &Stream, replacement: Replacement, capacity: Pages) -> u64 {
+/// warm. With folios that are there before, it runs once more in front of that, without a limit: so their order is
+/// known when the limit is set. What is evicted of them comes back as the model reads it.
+pub(crate) fn simulate_again(
+    stream: &Stream,
+    replacement: Replacement,
+    capacity: Pages,
+    present: &[Present],
+) -> u64 {
     let capacity = u32::try_from(capacity.0).unwrap_or(u32::MAX);
-    match replacement.lists(capacity) {
-        None => Model::new(stream, Lru::default(), capacity, ()).run_again(),
-        Some(lists) => Model::new(stream, lists, capacity, ()).run_again(),
+    match replacement {
+        Replacement::Lru => Model::new(stream, Lru::default(), capacity, ()).run_again(present),
+        Replacement::Generations => {
+            Model::new(stream, Generations::default(), capacity, ()).run_again(present)
+        }
+        lists => Model::new(stream, lists.lists(capacity), capacity, ()).run_again(present),
     }
 }
 
@@ -113,9 +142,12 @@ pub fn simulate_in_time(
 ) -> (Simulated, Waits) {
     let capacity = u32::try_from(capacity.0).unwrap_or(u32::MAX);
     let clock = Timed::new(disc, stream.pace().scale, stream.files.len());
-    let (simulated, clock) = match replacement.lists(capacity) {
-        None => Model::new(stream, Lru::default(), capacity, clock).run(),
-        Some(lists) => Model::new(stream, lists, capacity, clock).run(),
+    let (simulated, clock) = match replacement {
+        Replacement::Lru => Model::new(stream, Lru::default(), capacity, clock).run(),
+        Replacement::Generations => {
+            Model::new(stream, Generations::default(), capacity, clock).run()
+        }
+        lists => Model::new(stream, lists.lists(capacity), capacity, clock).run(),
     };
     let (chain, all) = clock.waited_ns();
     (simulated, Waits { chain_ns: whole(chain), all_ns: whole(all) })

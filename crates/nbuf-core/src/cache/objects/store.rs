@@ -1,6 +1,6 @@
 //! A cache of objects of one size, without what is around it: a policy, and the bytes that it has in use.
 
-use super::Object;
+use super::{Object, Oversized};
 use crate::cache::policy::{Access, Cause, Simple};
 use crate::cache::table::Table;
 
@@ -36,6 +36,14 @@ pub(super) trait Store: Send {
 
     /// Starts to load what a touch will look at.
     fn prefetch(&self, number: u32);
+
+    /// Keeps what leaves from now on.
+    fn watch(&mut self) {}
+
+    /// What left since the last call.
+    fn gone(&mut self) -> Vec<u32> {
+        Vec::new()
+    }
 }
 
 /// A policy that evicts until what comes fits.
@@ -43,12 +51,22 @@ pub(super) struct Evicting<P> {
     policy: P,
     cache_bytes: u64,
     used_bytes: u64,
+    oversized: Oversized,
+    /// What left, if that is watched.
+    gone: Option<Vec<u32>>,
 }
 
 impl<P: Simple> Evicting<P> {
-    pub(super) fn new(mut policy: P, cache_bytes: u64) -> Self {
+    pub(super) fn new(mut policy: P, cache_bytes: u64, oversized: Oversized) -> Self {
         policy.bound(cache_bytes);
-        Self { policy, cache_bytes, used_bytes: 0 }
+        Self { policy, cache_bytes, used_bytes: 0, oversized, gone: None }
+    }
+
+    /// An object came that is larger than the cache.
+    fn exceed(&mut self, charges: &Table<u64>) {
+        if self.oversized == Oversized::Clear {
+            self.make_room(0, charges);
+        }
     }
 
     /// Evicts until no more than `most` bytes are used.
@@ -57,6 +75,13 @@ impl<P: Simple> Evicting<P> {
             && let Some(victim) = self.policy.evict(|_| true)
         {
             self.used_bytes -= charges.get(victim);
+            self.note(victim);
+        }
+    }
+
+    fn note(&mut self, number: u32) {
+        if let Some(gone) = &mut self.gone {
+            gone.push(number);
         }
     }
 }
@@ -81,6 +106,7 @@ impl<P: Simple + Send> Store for Evicting<P> {
         }
         if charge > self.cache_bytes {
             self.leave(number, before);
+            self.exceed(charges);
         } else if charge != before {
             self.used_bytes = self.used_bytes - before + charge;
             self.make_room(self.cache_bytes, charges);
@@ -103,12 +129,15 @@ impl<P: Simple + Send> Store for Evicting<P> {
             self.make_room(self.cache_bytes - charge, charges);
             self.policy.insert(Access::to(number), Cause::Demand);
             self.used_bytes += charge;
+        } else {
+            self.exceed(charges);
         }
     }
 
     fn leave(&mut self, number: u32, charge: u64) {
         self.policy.leave(number);
         self.used_bytes -= charge;
+        self.note(number);
     }
 
     fn forget(&mut self, number: u32) {
@@ -117,5 +146,13 @@ impl<P: Simple + Send> Store for Evicting<P> {
 
     fn prefetch(&self, number: u32) {
         self.policy.prefetch(number);
+    }
+
+    fn watch(&mut self) {
+        self.gone = Some(Vec::new());
+    }
+
+    fn gone(&mut self) -> Vec<u32> {
+        self.gone.as_mut().map(std::mem::take).unwrap_or_default()
     }
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Expired, Layers, NEVER_NS, Object, ObjectCount};
+use super::{Expired, Layers, NEVER_NS, Object, ObjectCount, Oversized};
 use crate::cache::policy::{POLICIES, find};
 
 /// An object in the cache of the twin.
@@ -69,6 +69,7 @@ struct Twin<'a> {
     policy: &'a str,
     cache_bytes: u64,
     expired: Option<Expired>,
+    oversized: Oversized,
     cache: Vec<Kept>,
     age: f64,
 }
@@ -78,6 +79,12 @@ impl Twin<'_> {
         while used(&self.cache) > bytes {
             let at = victim(self.policy, &mut self.cache, &mut self.age);
             self.cache.remove(at);
+        }
+    }
+
+    fn exceed(&mut self) {
+        if self.oversized == Oversized::Clear {
+            self.evict_until(0);
         }
     }
 
@@ -107,6 +114,7 @@ impl Twin<'_> {
             }
             if charge > self.cache_bytes {
                 self.cache.remove(at);
+                self.exceed();
             }
             self.evict_until(self.cache_bytes);
             return true;
@@ -116,6 +124,8 @@ impl Twin<'_> {
             let worth = self.worth(1, charge, cost);
             let is_marked = false;
             self.cache.push(Kept { number, charge, uses: 1, used: time, is_marked, worth, ends });
+        } else {
+            self.exceed();
         }
         false
     }
@@ -123,8 +133,8 @@ impl Twin<'_> {
 
 fn twin(policy: &str, events: &[Event], cache_bytes: u64, layers: &Layers) -> ObjectCount {
     let mut count = ObjectCount::of(cache_bytes);
-    let expired = layers.expired;
-    let mut twin = Twin { policy, cache_bytes, expired, cache: Vec::new(), age: 0.0 };
+    let &Layers { expired, oversized, .. } = layers;
+    let mut twin = Twin { policy, cache_bytes, expired, oversized, cache: Vec::new(), age: 0.0 };
     for (time, &event) in events.iter().enumerate() {
         match event {
             Event::Remove(number) => twin.cache.retain(|kept| kept.number != number),
@@ -190,8 +200,10 @@ proptest! {
         events in prop::collection::vec(event(), 0..250),
         overhead in 0..9_u64,
         expired in prop_oneof![Just(None), Just(Some(Expired::Evict)), Just(Some(Expired::Free))],
+        oversized in prop_oneof![Just(Oversized::Bypass), Just(Oversized::Clear)],
     ) {
-        let (events, layers) = (timed(events, overhead), Layers { seed: 1, expired, ..Layers::default() });
+        let layers = Layers { seed: 1, expired, oversized, ..Layers::default() };
+        let events = timed(events, overhead);
         for policy in TWINS {
             let want = SIZES.map(|size| twin(policy, &events, size, &layers));
             prop_assert_eq!(counts(policy, &events, &layers), want, "{}", policy);

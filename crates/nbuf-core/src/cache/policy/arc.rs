@@ -173,4 +173,12 @@ impl Policy for Arc {
         self.places.prefetch(page);
         self.queues.prefetch(page);
     }
+
+    #[inline]
+    fn prefetch_links(&self, page: u32) {
+        self.queues.prefetch_neighbours(page);
+        for last in (ONCE..=AGAIN_GONE).filter_map(|queue| self.queues.prefetch_back(queue)) {
+            self.places.prefetch(last);
+        }
+    }
 }

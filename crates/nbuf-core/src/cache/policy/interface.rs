@@ -47,6 +47,10 @@ pub trait Policy {
     /// Starts to load what a touch of this page will look at; changes nothing.
     fn prefetch(&self, _page: u32) {}
 
+    /// Starts to load what is behind that, some accesses after [`Self::prefetch`]; and what is known of
+    /// the pages that go next. Changes nothing.
+    fn prefetch_links(&self, _page: u32) {}
+
     /// A lookup and, if it misses, a fill at once: a cache in front of a disc that takes no time.
     #[inline]
     fn access(&mut self, access: Access) -> Outcome

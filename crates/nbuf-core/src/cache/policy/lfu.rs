@@ -99,4 +99,8 @@ impl<const AGES: bool> Simple for Frequency<AGES> {
     fn prefetch(&self, page: u32) {
         self.pages.prefetch(page);
     }
+
+    fn prefetch_links(&self, page: u32) {
+        self.pages.prefetch_node(page);
+    }
 }

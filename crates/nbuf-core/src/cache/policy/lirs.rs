@@ -245,4 +245,18 @@ impl Simple for Lirs {
         self.stack.prefetch(page);
         self.queues.prefetch(page);
     }
+
+    #[inline]
+    fn prefetch_links(&self, page: u32) {
+        self.stack.prefetch_neighbours(page);
+        self.queues.prefetch_neighbours(page);
+        if let Some(bottom) = self.stack.prefetch_back(ORDER) {
+            self.states.prefetch(bottom);
+        }
+        for last in [HERE, FORMER].into_iter().filter_map(|queue| self.queues.prefetch_back(queue))
+        {
+            self.states.prefetch(last);
+            self.stack.prefetch(last);
+        }
+    }
 }

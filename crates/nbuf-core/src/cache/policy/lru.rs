@@ -85,4 +85,10 @@ impl<const EVICTS_NEWEST: bool> Simple for Recency<EVICTS_NEWEST> {
     fn prefetch(&self, page: u32) {
         self.queues.prefetch(page);
     }
+
+    #[inline]
+    fn prefetch_links(&self, page: u32) {
+        self.queues.prefetch_neighbours(page);
+        self.queues.prefetch_back(ORDER);
+    }
 }

@@ -49,6 +49,27 @@ impl S3Fifo {
         self.queues.last(GHOSTS)
     }
 
+    /// The most pages of the small queue, and of names that are remembered.
+    pub(in crate::cache) fn limits(&self) -> (u32, u32) {
+        (self.small_limit, self.ghosts_limit)
+    }
+
+    /// A cache with these pages and their uses in its small and its main queue and among its ghosts,
+    /// each from the oldest.
+    pub(in crate::cache) fn resumed(
+        capacity: u32,
+        has_evicted: bool,
+        queues: [Vec<(u32, u8)>; 3],
+    ) -> Self {
+        let mut resumed = Self { has_evicted, ..Self::usual(capacity, 0) };
+        for (queue, pages) in [SMALL, MAIN, GHOSTS].into_iter().zip(queues) {
+            for (page, uses) in pages {
+                resumed.enter(page, queue, uses * USE);
+            }
+        }
+        resumed
+    }
+
     fn is_in(&self, page: u32, queue: u32) -> bool {
         u32::from(self.states.get(page) & PLACE_MASK) == queue + 1
     }
@@ -213,5 +234,12 @@ impl Policy for S3Fifo {
     #[inline]
     fn prefetch(&self, page: u32) {
         self.states.prefetch(page);
+    }
+
+    #[inline]
+    fn prefetch_links(&self, _page: u32) {
+        for last in (SMALL..=GHOSTS).filter_map(|queue| self.queues.prefetch_back(queue)) {
+            self.states.prefetch(last);
+        }
     }
 }

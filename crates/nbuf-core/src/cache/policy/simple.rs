@@ -60,6 +60,9 @@ pub trait Simple {
     /// Starts to load what a touch of this page will look at; changes nothing.
     fn prefetch(&self, _page: u32) {}
 
+    /// See [`Policy::prefetch_links`].
+    fn prefetch_links(&self, _page: u32) {}
+
     /// Where pages are objects with sizes: the bytes of the cache, before anything else.
     fn bound(&mut self, _cache_bytes: u64) {}
 
@@ -125,5 +128,10 @@ impl<P: Simple> Policy for P {
     #[inline]
     fn prefetch(&self, page: u32) {
         Simple::prefetch(self, page);
+    }
+
+    #[inline]
+    fn prefetch_links(&self, page: u32) {
+        Simple::prefetch_links(self, page);
     }
 }

@@ -144,4 +144,9 @@ impl<const N: usize> Simple for Segmented<N> {
         self.segment_of.prefetch(page);
         self.queues.prefetch(page);
     }
+
+    #[inline]
+    fn prefetch_links(&self, page: u32) {
+        self.queues.prefetch_neighbours(page);
+    }
 }

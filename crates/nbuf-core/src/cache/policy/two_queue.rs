@@ -152,4 +152,13 @@ impl Policy for TwoQueue {
         self.places.prefetch(page);
         self.queues.prefetch(page);
     }
+
+    #[inline]
+    fn prefetch_links(&self, page: u32) {
+        self.queues.prefetch_neighbours(page);
+        for last in [IN, OUT, MAIN].into_iter().filter_map(|queue| self.queues.prefetch_back(queue))
+        {
+            self.places.prefetch(last);
+        }
+    }
 }

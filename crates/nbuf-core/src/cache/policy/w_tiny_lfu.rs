@@ -223,4 +223,14 @@ impl Simple for WTinyLfu {
         self.queues.prefetch(page);
         self.sketch.prefetch(page);
     }
+
+    #[inline]
+    fn prefetch_links(&self, page: u32) {
+        self.queues.prefetch_neighbours(page);
+        let queues = [WINDOW, PROBATION, PROTECTED].into_iter();
+        for last in queues.filter_map(|queue| self.queues.prefetch_back(queue)) {
+            self.places.prefetch(last);
+            self.sketch.prefetch(last);
+        }
+    }
 }

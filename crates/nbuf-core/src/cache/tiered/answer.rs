@@ -2,7 +2,7 @@
 
 use super::fill::sum;
 use super::geometry::span;
-use super::{Job, Move, PendingRequest, Tiered};
+use super::{DISC_REFUSED, Job, Move, PendingRequest, Tiered};
 use crate::disc::{Breakdown, Completion, Disc};
 use crate::trace::request::Op;
 use crate::units::Nanos;
@@ -16,7 +16,7 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
         // What was acknowledged before may not be on the disc then, and the tier would show it.
         let stores = op == Op::Flush || (completion.request.durable && op != Op::Read);
         if stores && completion.outcome.is_err() {
-            self.lose("the disc refused to store what was written".to_owned());
+            self.lose(DISC_REFUSED.to_owned());
         }
         let Completion { data, at, breakdown, outcome, .. } = completion;
         let moves_bytes = matches!(op, Op::Read | Op::Write) && data.len() as u64 == to - from;
@@ -40,21 +40,22 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
     /// The tier has answered.
     pub(super) fn tier_has(&mut self, completion: Completion) {
         self.now = self.now.max(completion.at);
-        let Some(done) = self.moves.take(completion.request.task) else { return };
+        let Some(done) = self.answered(completion.request.task) else { return };
         match done {
+            Move::Late { slot } => self.blocks.end_read(slot),
             Move::Fill { slot, parts, bytes } => {
                 self.filling_bytes -= bytes;
                 let is_good = completion.outcome.is_ok() && self.lost.is_none();
                 self.blocks.end_fill(slot, parts, is_good);
                 if let Err(error) = completion.outcome {
-                    self.failed(error.to_string());
+                    self.failed(error.words_of("the tier"));
                 }
             }
             Move::Read { pending, slot, from, to } => {
                 let block = self.blocks.get(slot).number;
                 let checked = match &completion.outcome {
                     Ok(()) => self.check_sums(slot, (from, to), &completion.data),
-                    Err(error) => Err(error.to_string()),
+                    Err(error) => Err(error.words_of("the tier")),
                 };
                 self.blocks.end_read(slot);
                 match checked {
@@ -109,16 +110,18 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
         }
     }
 
-    fn piece_is_done(&mut self, number: u32, at: Nanos) {
+    pub(super) fn piece_is_done(&mut self, number: u32, at: Nanos) {
         let Some(pending) = self.pending.get_mut(number) else { return };
         pending.left -= 1;
         if pending.left > 0 {
             return;
         }
-        let Some(PendingRequest { request, data, came, error, .. }) = self.pending.take(number)
+        let Some(PendingRequest { request, data, came, is_hit, error, .. }) =
+            self.pending.take(number)
         else {
             return;
         };
+        self.counts.hits += u64::from(is_hit);
         let transfer = at.max(came) - came;
         let breakdown = Breakdown { transfer, ..Breakdown::default() };
         let outcome = error.map_or(Ok(()), Err);

@@ -34,9 +34,9 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
         if missing == Some((from, to)) {
             return self.pass(request, data);
         }
-        self.counts.hits += u64::from(missing.is_none());
         let (begins, ends) = missing.unwrap_or((to, to));
-        let pending = PendingRequest { request, data, came: self.now, left: 0, error: None };
+        let came = self.now;
+        let pending = PendingRequest { request, data, came, left: 0, is_hit: true, error: None };
         let pending = self.pending.insert(pending);
         for (from, to) in [(from, begins), (ends, to)] {
             if from < to {
@@ -66,18 +66,17 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
         let (from, to) = self.geometry.within(number, from, to);
         self.blocks.begin_read(slot, parts);
         self.count_piece(pending);
-        let task = self.moves.insert(Move::Read { pending, slot, from, to });
         let request = Request::new(Op::Read, self.geometry.place(slot, run.0), ends - begins);
         let room = vec![0; usize::try_from(ends - begins).unwrap_or_default()];
-        self.tier.submit(self.now, Request { task, ..request }, room);
+        self.ask_tier(Move::Read { pending, slot, from, to }, request, room);
     }
 
     /// Reads a piece of a request from the backing.
     pub(super) fn read_backing(&mut self, pending: u32, from: u64, to: u64) {
         self.count_piece(pending);
-        let Some(request) = self.pending.get(pending).map(|pending| pending.request) else {
-            return;
-        };
+        let Some(whole) = self.pending.get_mut(pending) else { return };
+        whole.is_hit = false;
+        let request = whole.request;
         let piece = Request { offset: from, length_bytes: to - from, ..request };
         let room = vec![0; usize::try_from(to - from).unwrap_or_default()];
         self.submit_backing(pending, false, piece, room);
@@ -91,9 +90,10 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
 
     /// Hands a request to the backing as it is.
     pub(super) fn pass(&mut self, request: Request, data: Vec<u8>) {
-        let (came, left, error) = (self.now, 1, None);
-        let pending =
-            self.pending.insert(PendingRequest { request, data: Vec::new(), came, left, error });
+        let (came, left, is_hit, error) = (self.now, 1, false, None);
+        let data_so_far = Vec::new();
+        let pending = PendingRequest { request, data: data_so_far, came, left, is_hit, error };
+        let pending = self.pending.insert(pending);
         self.submit_backing(pending, true, request, data);
     }
 

@@ -59,8 +59,8 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
         self.filling_bytes += length;
         self.counts.fills += 1;
         self.counts.fill_bytes += length;
-        let task = self.moves.insert(Move::Fill { slot, parts: mask(run), bytes: length });
         let request = Request::new(Op::Write, self.geometry.place(slot, run.0), length);
-        self.tier.submit(self.now, Request { task, ..request }, bytes.to_vec());
+        let what = Move::Fill { slot, parts: mask(run), bytes: length };
+        self.ask_tier(what, request, bytes.to_vec());
     }
 }

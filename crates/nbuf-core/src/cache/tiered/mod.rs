@@ -5,7 +5,8 @@
 //! flush of the backing is a flush of both. The owner gets the answer before the tier is filled.
 //!
 //! Invariants: a part is valid only if the tier has the newest acknowledged bytes of it. Bytes of the tier are served
-//! only if their sum is right. After its first error the tier is not used any more.
+//! only if their sum is right. After its first error, and when it has not answered for too long, the tier is not used
+//! any more.
 //!
 //! Cost: about 300 bytes of memory for a block, and a sum over each byte that enters or leaves the tier.
 //! Not for a backing that another program writes to at the same time: the tier does not see that.
@@ -17,6 +18,7 @@ mod change;
 mod fill;
 mod geometry;
 mod index;
+mod overdue;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +32,10 @@ use crate::disc::{Completion, Disc, DiscError};
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
 use blocks::Blocks;
+use overdue::Waiting;
+
+/// Why a tier is given up that is in order itself.
+pub(crate) const DISC_REFUSED: &str = "the disc refused to store what was written";
 
 /// What a tier did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +60,8 @@ pub(crate) struct TierCounts {
     pub(crate) evictions: u64,
     /// Requests that the tier refused, or answered with other bytes.
     pub(crate) errors: u64,
+    /// Requests that the tier had not answered when it was given up.
+    pub(crate) overdue: u64,
 }
 
 /// A request of the owner that is not complete.
@@ -65,6 +73,8 @@ struct PendingRequest {
     came: Nanos,
     /// Pieces that are still to come.
     left: u32,
+    /// Whether no piece of it went to the backing.
+    is_hit: bool,
     error: Option<DiscError>,
 }
 
@@ -90,6 +100,10 @@ enum Move {
         from: u64,
         to: u64,
     },
+    /// A read that the backing serves instead.
+    Late {
+        slot: u32,
+    },
     /// The parts, and how many bytes they have.
     Fill {
         slot: u32,
@@ -106,7 +120,9 @@ pub(crate) struct Tiered<D, T> {
     blocks: Blocks,
     pending: Slab<PendingRequest>,
     jobs: Slab<Job>,
-    moves: Slab<Move>,
+    /// Each with the time at which it was asked.
+    moves: Slab<(Move, Nanos)>,
+    waiting: Waiting,
     /// Bytes of the fills under way.
     filling_bytes: u64,
     /// Why the tier is not used any more.
@@ -129,6 +145,7 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
             pending: Slab::default(),
             jobs: Slab::default(),
             moves: Slab::default(),
+            waiting: Waiting::default(),
             filling_bytes: 0,
             lost: None,
             is_settling: false,
@@ -236,11 +253,14 @@ impl<D: Disc, T: Disc> Disc for Tiered<D, T> {
                 return Some(completion);
             }
             // The tier is the quicker one. Where a look waits, it waits for the tier first.
-            if let Some(completion) = self.tier.next_completion(until) {
+            let due = self.waiting.due().filter(|&due| due <= until);
+            let wait = due.unwrap_or(until);
+            if let Some(completion) = self.tier.next_completion(wait) {
                 self.tier_has(completion);
-            } else {
-                let completion = self.backing.next_completion(until)?;
+            } else if let Some(completion) = self.backing.next_completion(wait) {
                 self.backing_has(completion);
+            } else {
+                self.give_up(due?);
             }
         }
     }

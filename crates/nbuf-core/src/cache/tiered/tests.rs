@@ -1,5 +1,7 @@
 //! A tier against a plain disc, byte for byte; orders of answers that chance seldom brings; and what comes back.
 
+mod hang;
+
 use super::*;
 use crate::clock::Random;
 use crate::disc::{Delayed, Faults, Faulty, Ram};
@@ -70,6 +72,8 @@ struct Client {
     random: Random,
     now: Nanos,
     task: u32,
+    /// How long a request may take.
+    longest: Nanos,
 }
 
 impl Client {
@@ -117,6 +121,8 @@ impl Client {
         self.now += Nanos(self.random.below(200));
         let Some(done) = disc.next_completion(self.now) else { return };
         assert_eq!(done.outcome, Ok(()));
+        let took = done.breakdown.total();
+        assert!(took <= self.longest, "{took} for {:?}", done.request);
         let at = self.going.iter().position(|going| going.request == done.request);
         let going = self.going.swap_remove(at.expect("it was asked for, as it is"));
         if going.request.op == Op::Read {
@@ -135,7 +141,7 @@ impl Client {
 fn client(random: &mut Random) -> Client {
     let model = vec![0; usize::try_from(SIZE).unwrap()];
     let random = Random::new(random.next());
-    Client { model, going: Vec::new(), random, now: Nanos::ZERO, task: 0 }
+    Client { model, going: Vec::new(), random, now: Nanos::ZERO, task: 0, longest: Nanos::MAX }
 }
 
 /// All of the disc, piece by piece.

@@ -15,8 +15,8 @@ use crate::sys::calls::{pread, pwritev2};
 use crate::sys::file_ring::{FileRing, Setup, Transfer};
 use crate::sys::room::{PageKind, Room};
 
-/// Moves blocks. A slot has one call at a time.
-pub(crate) trait Mover {
+/// Moves blocks. A slot has one call at a time. Another thread may close it.
+pub(crate) trait Mover: Send {
     /// Copies bytes into a slot that has no call.
     fn put(&mut self, slot: u32, at: usize, data: &[u8]);
     /// Copies bytes out of one.
@@ -29,6 +29,8 @@ pub(crate) trait Mover {
     fn take(&mut self) -> Vec<(u32, io::Result<u32>)>;
     /// Readable when something came back.
     fn as_fd(&self) -> BorrowedFd<'_>;
+    /// Waits for no call when it is dropped. Each one keeps its memory.
+    fn abandon(&mut self);
 }
 
 fn wake() -> io::Result<OwnedFd> {
@@ -104,6 +106,10 @@ impl Mover for Ring {
 
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
+    }
+
+    fn abandon(&mut self) {
+        self.kernel.abandon();
     }
 }
 
@@ -195,6 +201,10 @@ impl Mover for Threads {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
     }
+
+    fn abandon(&mut self) {
+        self.workers.clear();
+    }
 }
 
 impl Drop for Threads {
@@ -203,5 +213,39 @@ impl Drop for Threads {
         for thread in self.workers.drain(..) {
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disc::is_dropped;
+
+    /// A read of a pipe that gets nothing does not come back.
+    #[test]
+    fn an_abandoned_ring_waits_for_no_call() {
+        let (pipe, other_end) = rustix::pipe::pipe().unwrap();
+        // A kernel or a sandbox without rings.
+        let Ok(mut ring) = Ring::new(File::from(pipe), 2) else { return };
+        let call = Call { writes: false, durable: false, begin: 0, length: 4096, offset: 0 };
+        ring.begin(1, call);
+        ring.submit();
+        assert!(ring.take().is_empty() && ring.kernel.under_way() == 1);
+        ring.abandon();
+        assert!(is_dropped(ring));
+        drop(other_end);
+    }
+
+    /// One of them does not come back. A pipe takes no read at a place of a file, so it is one that waits for this test.
+    #[test]
+    fn abandoned_threads_are_not_waited_for() {
+        let mut threads = Threads::new(tempfile::tempfile().unwrap(), 1).unwrap();
+        let (back, blocked) = channel::<()>();
+        threads.workers.push(std::thread::spawn(move || {
+            let _ = blocked.recv();
+        }));
+        threads.abandon();
+        assert!(is_dropped(threads));
+        drop(back);
     }
 }

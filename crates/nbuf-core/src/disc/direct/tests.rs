@@ -111,6 +111,8 @@ impl Mover for Moody {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.ready.as_fd()
     }
+
+    fn abandon(&mut self) {}
 }
 
 fn file_of(data: &[u8]) -> File {

@@ -5,7 +5,7 @@
 //! seen, and the speed of the disc changes from hour to hour. The figures are from the runs in `docs/performance.md`.
 
 use super::comparisons::waits_for_device;
-use crate::experiment::result::State;
+use crate::experiment::result::{BenchSample, State};
 
 /// Rows above this part of what the processor copies in its caches are bound by memory. Mappings that are
 /// read in blocks reach 0.7 here, and everything that calls at most 0.16.
@@ -16,6 +16,16 @@ const MEMORY_PART_LARGE: f64 = 0.1;
 const CACHE_PART: f64 = 0.05;
 /// The same of writers, whose new pages are in no cache.
 const CACHE_PART_WRITE: f64 = 0.01;
+
+/// How much wider a range is where no sample had its core for itself, as a part of the rate. The neighbours slow the
+/// caches for samples that look clean, too.
+const DISTURBED: f64 = 0.02;
+
+/// How much wider the range of these samples is, by the share of them that a neighbour disturbed.
+pub(super) fn disturbed(samples: &[BenchSample]) -> f64 {
+    let clean = samples.iter().filter(|sample| sample.is_clean).count() as f64;
+    DISTURBED * (1.0 - clean / samples.len().max(1) as f64)
+}
 
 /// What a row did.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +96,18 @@ impl Bound {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn disturbed_samples_make_a_range_wider() {
+        let check = |clean: usize, all: usize, want: f64| {
+            let sample = |at| BenchSample { is_clean: at < clean, ..BenchSample::default() };
+            let samples: Vec<BenchSample> = (0..all).map(sample).collect();
+            assert!((disturbed(&samples) - want).abs() < 1e-12, "{clean} of {all}");
+        };
+        check(8, 8, 0.0);
+        check(4, 8, DISTURBED / 2.0);
+        check(0, 8, DISTURBED);
+    }
 
     #[test]
     fn a_row_is_bound_by_what_it_waits_for() {

@@ -1,7 +1,7 @@
 //! Rows: tests in rounds of fresh processes, their samples sorted into clean and contended, their
 //! labels checked.
 
-use super::bound::{Bound, Did};
+use super::bound::{Bound, Did, disturbed};
 use super::child::pattern;
 use super::clean::is_clean;
 use super::measure::{Bench, Effort};
@@ -137,7 +137,8 @@ impl Bench<'_> {
             rate: interval.median,
             size_bytes: test.size_bytes,
         };
-        let interval = interval.widened(Bound::of(did, machine).range());
+        let interval =
+            interval.widened(Bound::of(did, machine).range()).widened(disturbed(&samples));
         if test.path != "null" && interval.median > CEILING * self.copy_rate {
             let reason = format!(
                 "{:.1e} bytes/s is more than {CEILING} times what this processor copies in its caches \

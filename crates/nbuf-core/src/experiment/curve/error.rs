@@ -3,10 +3,12 @@
 use std::io;
 
 use crate::cache::prefetch::Prefetching;
+use crate::experiment::joined::broken_words;
 use crate::experiment::objects::CannotWeigh;
 use crate::experiment::warning::CurveWarning;
 use crate::units::count;
 use crate::units::{SizeListError, TooLarge};
+use crate::workload::format::snapshot::Broken;
 use crate::workload::source::SourceError;
 
 /// Why there are no curves.
@@ -48,14 +50,17 @@ pub enum Error {
     TooLarge(#[from] TooLarge),
     /// The trace has no sizes.
     #[error(
-        "the keys of {name} have no bytes here, because {format} gives no sizes: write a number of \
-         them such as --size 10000, or 10%"
+        "the keys of {name} have no bytes here, because {format} {} no sizes: write a number of \
+         them such as --size 10000, or 10%",
+        gives(*has_snapshot)
     )]
     NoSizes {
         /// The trace.
         name: String,
         /// Its format.
         format: &'static str,
+        /// Whether a snapshot has none for its keys either.
+        has_snapshot: bool,
     },
     /// A trace of keys has no pages.
     #[error(
@@ -112,6 +117,31 @@ pub enum Error {
     NoCosts {
         /// The column that was asked for.
         column: String,
+    },
+    /// Only keys are in a snapshot.
+    #[error(
+        "--snapshot joins sizes to keys, and {name} has none ({format}): leave --snapshot out, or name a column of keys \
+         with --from csv:key=.."
+    )]
+    SnapshotOfPages {
+        /// The trace.
+        name: String,
+        /// Its format.
+        format: &'static str,
+    },
+    /// A snapshot of another store.
+    #[error(
+        "no key of {name} is in the snapshot {snapshot}{}: name a snapshot of the same store, and see that the keys of \
+         the trace are names or numbers and no hashes",
+        broken_words(*broken)
+    )]
+    NoKeyOfSnapshot {
+        /// The trace.
+        name: String,
+        /// The snapshot.
+        snapshot: String,
+        /// Where it cannot be read any further.
+        broken: Option<Broken>,
     },
     /// No time passes in which an object could expire.
     #[error(
@@ -238,4 +268,8 @@ impl Error {
                 | Self::PrefetchOfParts
         )
     }
+}
+
+fn gives(has_snapshot: bool) -> &'static str {
+    if has_snapshot { "and the snapshot give" } else { "gives" }
 }

@@ -18,13 +18,14 @@ mod policies;
 mod prefetch;
 mod reading;
 mod sampled;
+mod snapshot;
 mod spec;
 mod warmup;
 
 pub use super::objects::{CannotWeigh, Ttl, TtlError};
 pub use crate::cache::admission::{ADMISSIONS, Admission, AdmissionError, AdmissionRow, Tuning};
 pub use crate::cache::allocator::{Allocator, AllocatorError};
-pub use crate::cache::objects::{Expired, ExpiredError};
+pub use crate::cache::objects::{Expired, ExpiredError, Oversized, OversizedError};
 pub use crate::cache::policy::{Choice, ChoiceError, POLICIES, find as find_policy};
 pub use crate::cache::prefetch::{On, PREFETCHERS, PrefetchError, PrefetcherRow, Prefetching};
 pub use crate::workload::format::Parameters;

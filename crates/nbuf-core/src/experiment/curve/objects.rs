@@ -2,8 +2,9 @@
 
 use super::policies::{MEMCACHED, OF_OBJECTS, ONLY_OBJECTS, all, is_opt, policies};
 use super::reading::{Reading, named};
-use super::{Drawn, Error, Spec, warmup};
+use super::{Drawn, Error, Spec, snapshot, warmup};
 use crate::cache::allocator::{Allocator, SLAB_BYTES, chunks};
+use crate::cache::objects::Oversized;
 use crate::cache::policy::Choice;
 use crate::experiment::notice::Notice;
 use crate::experiment::objects::{Costs, Objects, Plan, Refused, can_weigh};
@@ -29,11 +30,13 @@ pub(super) fn are_asked_for(spec: &Spec, reading: &Reading<'_>) -> Result<bool, 
         || spec.ttl.is_some()
         || !spec.admissions.is_empty()
         || spec.cost.is_some()
+        || spec.snapshot.is_some()
+        || spec.oversized != Oversized::Bypass
         || has_bytes)
     {
         return Ok(false);
     }
-    if !reading.source.detected().has_sizes {
+    if !reading.source.detected().has_sizes && spec.snapshot.is_none() {
         return Err(no_sizes(spec, reading));
     }
     if spec.sample.is_some() || spec.every.is_some() || spec.by.is_some() {
@@ -43,7 +46,8 @@ pub(super) fn are_asked_for(spec: &Spec, reading: &Reading<'_>) -> Result<bool, 
 }
 
 fn no_sizes(spec: &Spec, reading: &Reading<'_>) -> Error {
-    Error::NoSizes { name: named(spec), format: reading.source.detected().format.name }
+    let (name, format) = (named(spec), reading.source.detected().format.name);
+    Error::NoSizes { name, format, has_snapshot: spec.snapshot.is_some() }
 }
 
 /// Counts every policy, in one reading or two.
@@ -69,6 +73,7 @@ pub(super) fn draw(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Resul
         unit: reading.source.detected().unit,
         ttl: spec.ttl,
         expired: spec.expired,
+        oversized: spec.oversized,
         admissions: spec.admissions.clone(),
         costs: if spec.cost.is_some() { Costs::OfTrace } else { Costs::Equal },
         writes: spec.writes,
@@ -86,6 +91,7 @@ pub(super) fn draw(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Resul
     reading.notice(&Notice::MemoryPer { bytes, what: "object", allowed });
     reading.read(|requests, bound| take_within(&mut objects, requests, OBJECTS, bound))?;
     warmup::must_leave_some(spec, reading, warmup)?;
+    snapshot::must_match(spec, reading)?;
     let tally = objects.tally();
     if tally.read_bytes == 0 && tally.written_bytes == 0 && objects.distinct() > 0 {
         return Err(no_sizes(spec, reading));

@@ -1,6 +1,7 @@
 //! Reads a trace from its beginning to its end, or to a signal: what was read by then counts.
 
-use super::{Error, Spec};
+use super::{Error, Spec, snapshot};
+use crate::experiment::joined;
 use crate::experiment::left_out;
 use crate::experiment::memory::bound;
 use crate::experiment::notice::Notice;
@@ -8,9 +9,11 @@ use crate::experiment::result::Warning;
 use crate::experiment::session::Session;
 use crate::trace::request::Request;
 use crate::units::{Bound, TooLarge};
+use crate::workload::format::snapshot::Join;
 use crate::workload::format::{Batch, Parameters};
-use crate::workload::source::comes_again;
-use crate::workload::source::{Options, Source, input_name};
+use crate::workload::source::{
+    ObjectError, Options, Source, SourceError, comes_again, input_name, must_be_apart,
+};
 
 /// What to do where there is too little memory for the whole, and for a sample.
 const LESS: &str = "allow more with --memory, take larger pages with --page, or draw a sample with \
@@ -23,6 +26,8 @@ pub(super) struct Reading<'a> {
     pub(super) session: &'a Session<'a>,
     /// The source that is open, or was read last.
     pub(super) source: Source,
+    /// The snapshot whose sizes and times to live are joined.
+    pub(super) join: Option<Join>,
     /// Requests read the first time.
     pub(super) requests: u64,
     /// Requests read the last time.
@@ -39,12 +44,14 @@ impl<'a> Reading<'a> {
     pub(super) fn open(spec: &'a Spec, session: &'a Session<'a>) -> Result<Self, Error> {
         let remedy = if spec.sample.is_some() { FEWER } else { LESS };
         let bound = bound(spec.memory, remedy);
+        must_be_apart(&spec.traces, spec.snapshot.as_deref())?;
         let source = source(spec, session, bound)?;
         let input = named(spec);
         let detected = source.detected();
         session.observer.notice(&Notice::Detected { input: &input, detected });
+        let join = snapshot::open(spec, session, &source, bound)?;
         let (requests, requests_last, ended, fresh) = (0, 0, None, true);
-        Ok(Self { spec, session, source, requests, requests_last, ended, fresh, bound })
+        Ok(Self { spec, session, source, join, requests, requests_last, ended, fresh, bound })
     }
 
     pub(super) fn notice(&self, notice: &Notice<'_>) {
@@ -73,12 +80,24 @@ impl<'a> Reading<'a> {
         let first = std::mem::take(&mut self.fresh);
         if !first {
             self.notice(&Notice::ReadingAgain);
-            self.source = source(self.spec, self.session, self.bound)?;
+            match source(self.spec, self.session, self.bound) {
+                // An object is not opened after a signal. What the readings before gave stays.
+                Err(Error::Source(SourceError::Object(ObjectError::Cancelled(_)))) => {}
+                opened => self.source = opened?,
+            }
+            if let Some(join) = &mut self.join {
+                join.begin_again();
+            }
         }
         let mut batch = Batch::default();
         let mut requests = 0;
         while !self.is_over() && self.source.next(&mut batch)? {
             requests += batch.requests.len() as u64;
+            let has_sizes = self.source.detected().has_sizes;
+            if let Some(join) = &mut self.join {
+                join.join(&mut batch.requests, has_sizes);
+                self.source.set_joined_bytes(join.bytes());
+            }
             take(&batch.requests, self.bound.without(self.source.bytes()))?;
             self.session.reading(&self.source);
         }
@@ -112,6 +131,10 @@ impl<'a> Reading<'a> {
     /// The warnings of what was read.
     pub(super) fn warnings(&self) -> Vec<Warning> {
         let mut warnings = left_out::warnings(&self.source);
+        if let Some(join) = &self.join {
+            let uses_lifetimes = self.spec.ttl.is_some_and(|ttl| ttl.of_trace);
+            joined::warn(&mut warnings, join, uses_lifetimes, true);
+        }
         warnings.extend(self.ended.clone());
         warnings
     }
@@ -151,5 +174,5 @@ fn source(spec: &Spec, session: &Session<'_>, memory: Bound) -> Result<Source, E
         problems_max: spec.problems_max,
         ..Options::default()
     };
-    Ok(session.loading(|loading| Source::open_with(&spec.traces, &options, loading))?)
+    Ok(session.opening(|opening| Source::open_with(&spec.traces, &options, opening))?)
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::admission::Admission;
 use crate::cache::allocator::Allocator;
-use crate::cache::objects::Expired;
+use crate::cache::objects::{Expired, Oversized};
 use crate::cache::policy::Choice;
 use crate::cache::prefetch::Prefetching;
 use crate::experiment::grid::{By, Every};
@@ -50,10 +50,15 @@ pub struct Spec {
     pub ttl: Option<Ttl>,
     /// What becomes of the bytes of expired objects.
     pub expired: Expired,
+    /// What an object that is larger than the cache does to the others; another than `bypass` asks for caches of objects.
+    pub oversized: Oversized,
     /// What decides whether an object that missed comes in; all must admit it. Any asks for caches of objects.
     pub admissions: Vec<Admission>,
     /// The column of a CSV that says what each miss costs; it asks for caches of objects.
     pub cost: Option<String>,
+    /// A snapshot of the store, whose sizes and times to live go to the requests without: what memcached's metadump
+    /// prints, or an RDB file of Redis. It asks for caches of objects.
+    pub snapshot: Option<PathBuf>,
     /// What the caches prefetch, if anything. Every policy then runs at each size.
     pub prefetch: Option<Prefetching>,
     /// What writes do.
@@ -113,8 +118,10 @@ impl Default for Spec {
             allocator: Allocator::Exact,
             ttl: None,
             expired: Expired::default(),
+            oversized: Oversized::default(),
             admissions: Vec::new(),
             cost: None,
+            snapshot: None,
             prefetch: None,
             writes: Writes::default(),
             warmup: None,
@@ -143,7 +150,9 @@ mod tests {
             writes = "around"
             ttl = "trace,1h"
             expired = "free"
+            oversized = "clear"
             admissions = ["threshold:bytes=64KiB", "tinylfu"]
+            snapshot = "dump.rdb"
             prefetch = "next:pages=2"
             warmup = { millionths = 100000 }
             sample = { fixed = 0.01 }

@@ -73,6 +73,9 @@ pub enum Error {
     /// An object cannot be had.
     #[error(transparent)]
     Object(#[from] ObjectError),
+    /// A signal came before the plan was made.
+    #[error("interrupted before the plan was written: run the same command again")]
+    Unplanned,
     /// An input has a name that a table of text cannot hold.
     #[error("{} is not UTF-8: rename it", .0.display())]
     Name(PathBuf),

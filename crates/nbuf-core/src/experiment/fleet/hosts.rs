@@ -7,24 +7,27 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Error;
-use super::inputs::Found;
+use super::inputs::{Found, must_go_on};
 use super::plan::{Candidate, accesses, native_of};
 use crate::workload::format::native;
+use crate::workload::source::CancellationToken;
 
 /// What the name of such a folder begins with.
 const KEY: &str = "host=";
 
-/// A candidate for each host. Calls `step` for each file.
+/// A candidate for each host. Calls `step` for each file. A signal ends it.
 pub(super) fn candidates(
     files: Vec<Found>,
+    token: &CancellationToken,
     mut step: impl FnMut(),
 ) -> Result<Vec<Candidate>, Error> {
     let mut hosts: BTreeMap<String, (Candidate, Vec<Option<u64>>)> = BTreeMap::new();
     for Found { named, input } in files {
+        must_go_on(token)?;
         step();
         let Some(group) = host(Path::new(&input.path)) else { return Err(Error::NoHost(named)) };
-        let accesses = accesses(&named, input.bytes);
-        let started = native_of(&named, native::started).filter(|&seconds| seconds > 0);
+        let accesses = accesses(&named, input.bytes, token);
+        let started = native_of(&named, token, native::started).filter(|&seconds| seconds > 0);
         if let Some((host, starts)) = hosts.get_mut(&group) {
             host.others.push(input);
             host.accesses += accesses;
@@ -35,6 +38,8 @@ pub(super) fn candidates(
             hosts.insert(group, (host, vec![started]));
         }
     }
+    // What could not be read has no start here.
+    must_go_on(token)?;
     hosts.into_values().map(with_starts).collect()
 }
 
@@ -57,7 +62,7 @@ fn with_starts((mut host, starts): (Candidate, Vec<Option<u64>>)) -> Result<Cand
 }
 
 /// The host of an input, by its path from the root.
-fn host(path: &Path) -> Option<String> {
+pub(super) fn host(path: &Path) -> Option<String> {
     let folders = path.parent()?.components().rev();
     let names = folders.filter_map(|folder| folder.as_os_str().to_str()?.strip_prefix(KEY));
     names.map(decoded).find(|name| !name.is_empty())

@@ -20,6 +20,7 @@ use crate::experiment::child::{self, ChildError};
 use crate::experiment::result::FleetTask;
 use crate::experiment::session::Session;
 use crate::units::count;
+use crate::workload::source::CancellationToken;
 
 /// Workers that a task may take with it.
 const DEATHS_MAX: u32 = 3;
@@ -255,7 +256,7 @@ pub(super) fn serve(
         let row = line?.trim().parse::<usize>().ok();
         let task = row.and_then(|row| tasks.get(row.checked_sub(1)?));
         let Some(task) = task else { break };
-        let done = super::work::work(task, &folder, &|| false)?;
+        let done = super::work::work(task, &folder, &CancellationToken::default())?;
         let is_done = done.is_some_and(|row| row.error.is_none());
         let word = if is_done { "done" } else { "failed" };
         writeln!(output, "{word}")?;

@@ -18,6 +18,7 @@
 mod allocation;
 mod answers;
 mod curve;
+mod cuts;
 mod engine;
 mod error;
 mod folder;
@@ -32,6 +33,8 @@ pub(super) mod plan;
 mod policies;
 mod reduce;
 mod regret;
+mod representatives;
+mod sharing;
 mod spec;
 mod split;
 mod summary;
@@ -88,8 +91,10 @@ fn folder_of(tasks: &Path) -> Folder {
 /// Makes the plan, and writes it into the folder of the spec.
 ///
 /// # Errors
-/// No input, an input that cannot be used, and a folder that cannot be written.
+/// A page or a number of workers that cannot be, no input, an input that cannot be used, and a folder that cannot be
+/// written.
 pub fn plan(spec: &Spec, session: &Session<'_>) -> Result<Planned, Error> {
+    spec.check_plan()?;
     let planned = plan::plan(spec, session)?;
     let say = |notice| session.observer.notice(&Notice::Fleet(notice));
     let path = spec.out.join(TASKS);
@@ -116,7 +121,7 @@ pub fn work(tasks: &Path, rows: &Rows, session: &Session<'_>) -> Result<Worked, 
                 break;
             }
             worked.before += usize::from(folder.has_done(&tasks[at].task));
-            let row = work::work(&tasks[at], &folder, &|| session.is_over())?;
+            let row = work::work(&tasks[at], &folder, &session.cancellation.token())?;
             match row.map(|row| row.error) {
                 None => break,
                 Some(None) => worked.done += 1,
@@ -150,7 +155,7 @@ pub fn left(tasks: &Path) -> Result<Vec<(usize, String)>, Error> {
 /// Does a row of the plan of a folder, unless it is done. Its result; nothing where the session was over before.
 pub fn work_row(out: &Path, row: &str, session: &Session<'_>) -> Result<Option<FleetRow>, Error> {
     let task = folder::read_task(&out.join(TASKS), 1, row.as_bytes())?;
-    work::work(&task, &Folder(out.to_owned()), &|| session.is_over())
+    work::work(&task, &Folder(out.to_owned()), &session.cancellation.token())
 }
 
 /// Makes a row of the plan an error: too many workers ended on it.

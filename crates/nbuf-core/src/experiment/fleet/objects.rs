@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Error;
+use super::inputs::must_go_on;
 use crate::experiment::result::FleetInput;
 use crate::experiment::session::Session;
 use crate::workload::source::object::{self, Listing, Object};
-use crate::workload::source::{ObjectError, is_known};
+use crate::workload::source::{CancellationToken, ObjectError, is_known};
 
 /// The objects that these names stand for, in the order of their names. Those that are found below a folder and of no
 /// known format go to `unknown`.
@@ -17,20 +18,21 @@ pub(super) fn find(
     unknown: &mut Vec<PathBuf>,
     session: &Session<'_>,
 ) -> Result<BTreeMap<PathBuf, FleetInput>, Error> {
-    let mut found = BTreeMap::new();
+    let (mut found, token) = (BTreeMap::new(), session.cancellation.token());
     for name in names {
-        let Listing { objects, is_folder } = object::list(name)?;
+        let Listing { objects, is_folder } = object::list(name, &token)?;
         let mut steps = session.steps("recognising (objects)", objects.len());
         for object in objects {
+            must_go_on(&token)?;
             steps.next();
             // Consoles mark a folder by an empty object `folder/`, which a listing has as `folder`.
             if object.bytes == 0
-                && matches!(object::look(&object.name), Err(ObjectError::Absent(_)))
+                && matches!(object::look(&object.name, &token), Err(ObjectError::Absent(_)))
             {
                 continue;
             }
             let path = PathBuf::from(&object.name);
-            if must_be_known && is_folder && !is_known(&path) {
+            if must_be_known && is_folder && !is_known(&path, &token) {
                 unknown.push(path);
             } else {
                 found.insert(path, identity(object));
@@ -55,12 +57,12 @@ fn identity(object: Object) -> FleetInput {
 
 /// Whether an object is as it was when the plan was made. A listing has the time to the millisecond, and the answer
 /// for one object to the second.
-pub(super) fn is_unchanged(input: &FleetInput) -> Result<bool, Error> {
-    let now = identity(object::look(&input.path)?);
+pub(super) fn is_unchanged(input: &FleetInput, token: &CancellationToken) -> Result<bool, Error> {
+    let now = identity(object::look(&input.path, token)?);
     Ok(FleetInput { modified_nanoseconds: input.modified_nanoseconds, ..now } == *input)
 }
 
 /// The footer of a native trace; nothing where it cannot be had.
-pub(super) fn footer(path: &Path) -> Option<std::fs::File> {
-    object::footer(path).ok()
+pub(super) fn footer(path: &Path, token: &CancellationToken) -> Option<std::fs::File> {
+    object::footer(path, token).ok()
 }

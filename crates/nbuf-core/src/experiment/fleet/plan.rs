@@ -9,27 +9,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use super::cuts::{memory_of, pieces};
 use super::folder::{Folder, VERSION};
-use super::inputs::{self, Found, Inputs};
+use super::inputs::{self, Found, Inputs, must_go_on};
 use super::{Error, Spec, Split, hosts, objects};
 use crate::experiment::memory::bound;
 use crate::experiment::result::{FleetBy, FleetInput, FleetPiece, FleetTask};
 use crate::experiment::session::Session;
-use crate::meter::hashed::first_size;
 use crate::sys::input;
 use crate::workload::format::native;
-use crate::workload::source::object::is_object;
+use crate::workload::source::{CancellationToken, object::is_object};
 
-/// Memory of a distinct page.
-const PAGE_MEMORY_BYTES: u64 = 40;
-/// Accesses for each distinct page, in an estimate.
-const ACCESSES_PER_PAGE: u64 = 10;
 /// Bytes of a record, in an estimate, of a text and of a file that is packed.
 const RECORD_BYTES: u64 = 32;
 const PACKED_RECORD_BYTES: u64 = 6;
-/// Pieces of a volume at most, and accesses of a piece at least: a smaller one costs more than it saves.
-const PIECES_MAX: u64 = 64;
-const PIECE_ACCESSES_MIN: u64 = 1_000_000;
 /// The stage in which inputs are looked into, for their accesses and beginnings.
 const PLANNING: &str = "planning (inputs)";
 /// Tasks for each worker that no volume alone may exceed.
@@ -61,33 +54,68 @@ pub(super) struct Candidate {
 pub(super) fn plan(spec: &Spec, session: &Session<'_>) -> Result<Planned, Error> {
     let Inputs { files, unknown, doubles } = inputs::find(spec, session)?;
     let until_us = spec.until.map(|until| inputs::until_us(&files, spec, until, session));
-    let mut steps = session.steps(PLANNING, files.len());
-    let candidates = if spec.by == FleetBy::Host {
-        hosts::candidates(files, || steps.next())?
+    let until_us = until_us.transpose()?;
+    let (token, mut steps) = (session.cancellation.token(), session.steps(PLANNING, files.len()));
+    let partitions = spec.partitions.map(|by| (spec_of_partitions(spec, by), files.clone()));
+    let own = if spec.by == FleetBy::Host {
+        hosts::candidates(files, &token, || steps.next())?
     } else {
-        let mut directories = BTreeMap::new();
-        let one = |file| {
-            steps.next();
-            candidate(file, spec, &mut directories)
-        };
-        files.into_iter().map(one).collect::<Result<Vec<Candidate>, Error>>()?
+        candidates(files, spec, &token, || steps.next())?
     };
     drop(steps);
-    // Objects of a directory are numbered by each of its files: the hash of a page would not be the same.
+    let mut planned = checked_tasks(&own, spec, until_us)?;
+    if let Some((spec, files)) = partitions {
+        let parts = candidates(files, &spec, &token, || ())?;
+        planned.extend(checked_tasks(&parts, &spec, None)?);
+        largest_first(&mut planned);
+    }
+    // What could not be looked into is guessed, so this would be another plan.
+    must_go_on(&token)?;
+    Folder::make(&spec.out)?.write_tasks(&planned)?;
+    Ok(Planned { tasks: planned, unknown, doubles })
+}
+
+/// What the volumes of hosts are planned by, each with memory of its own.
+fn spec_of_partitions(spec: &Spec, by: FleetBy) -> Spec {
+    Spec { by, policies: Vec::new(), until: None, partitions: None, ..spec.clone() }
+}
+
+/// A candidate for each file. Calls `step` for each. A signal ends it.
+fn candidates(
+    files: Vec<Found>,
+    spec: &Spec,
+    token: &CancellationToken,
+    mut step: impl FnMut(),
+) -> Result<Vec<Candidate>, Error> {
+    let mut directories = BTreeMap::new();
+    let one = |file| {
+        must_go_on(token)?;
+        step();
+        candidate(file, spec, token, &mut directories)
+    };
+    files.into_iter().map(one).collect()
+}
+
+/// The tasks, unless objects of a directory are numbered by each of its files: the hash of a page would not be the
+/// same.
+fn checked_tasks(
+    candidates: &[Candidate],
+    spec: &Spec,
+    until_us: Option<i64>,
+) -> Result<Vec<FleetTask>, Error> {
     let groups: BTreeSet<&str> = candidates.iter().map(|candidate| &*candidate.group).collect();
     let has_many = groups.len() < candidates.len();
     if matches!(spec.split, Split::Hash(_)) && spec.by == FleetBy::Directory && has_many {
         return Err(Error::HashOfDirectory);
     }
-    let tasks = tasks(&candidates, spec, until_us);
-    Folder::make(&spec.out)?.write_tasks(&tasks)?;
-    Ok(Planned { tasks, unknown, doubles })
+    Ok(tasks(candidates, spec, until_us))
 }
 
 /// An input with its volume. A directory has the name by which it is first given.
 fn candidate(
     file: Found,
     spec: &Spec,
+    token: &CancellationToken,
     directories: &mut BTreeMap<PathBuf, String>,
 ) -> Result<Candidate, Error> {
     let Found { named, input } = file;
@@ -102,7 +130,7 @@ fn candidate(
         }
         FleetBy::Volume => "all".to_owned(),
     };
-    let accesses = accesses(&named, input.bytes);
+    let accesses = accesses(&named, input.bytes, token);
     Ok(Candidate { input, others: Vec::new(), later_seconds: Vec::new(), group, accesses })
 }
 
@@ -111,8 +139,8 @@ fn text(path: &Path) -> Result<String, Error> {
 }
 
 /// Accesses of an input, by its footer or its length.
-pub(super) fn accesses(path: &Path, bytes: u64) -> u64 {
-    native_of(path, native::rows).unwrap_or_else(|| {
+pub(super) fn accesses(path: &Path, bytes: u64, token: &CancellationToken) -> u64 {
+    native_of(path, token, native::rows).unwrap_or_else(|| {
         let packed = ["gz", "xz", "zst", "zstd", "parquet"];
         let is_packed = path.extension().is_some_and(|end| packed.iter().any(|one| end == *one));
         bytes / if is_packed { PACKED_RECORD_BYTES } else { RECORD_BYTES }
@@ -122,10 +150,13 @@ pub(super) fn accesses(path: &Path, bytes: u64) -> u64 {
 /// What the footer of a native trace says.
 pub(super) fn native_of(
     path: &Path,
+    token: &CancellationToken,
     read: fn(&File) -> Result<u64, native::ReadError>,
 ) -> Option<u64> {
     let is_native = path.extension().is_some_and(|end| end == "parquet");
-    let open = || if is_object(path) { objects::footer(path) } else { input::open(path).ok() };
+    let open = || {
+        if is_object(path) { objects::footer(path, token) } else { input::open(path).ok() }
+    };
     is_native.then(|| read(&open()?).ok()).flatten()
 }
 
@@ -160,8 +191,12 @@ fn tasks(candidates: &[Candidate], spec: &Spec, until_us: Option<i64>) -> Vec<Fl
     for task in &mut tasks {
         task.task = hash(task);
     }
-    tasks.sort_by_key(|task| std::cmp::Reverse(task.estimated_accesses));
+    largest_first(&mut tasks);
     tasks
+}
+
+fn largest_first(tasks: &mut [FleetTask]) {
+    tasks.sort_by_key(|task| std::cmp::Reverse(task.estimated_accesses));
 }
 
 /// A task without its name and its place.
@@ -189,7 +224,7 @@ fn task(
         sequence: 0,
         is_alone: true,
         estimated_accesses: candidate.accesses / part.max(1),
-        estimated_bytes: candidate.accesses / ACCESSES_PER_PAGE * PAGE_MEMORY_BYTES / part.max(1),
+        estimated_bytes: memory_of(candidate.accesses) / part.max(1),
         memory_bytes: memory,
     }
 }
@@ -220,57 +255,6 @@ fn of_policies(group: &Candidate, memory: u64, spec: &Spec) -> FleetTask {
     task
 }
 
-/// The pieces of an input, each with the part of its accesses that it counts.
-fn pieces(
-    candidate: &Candidate,
-    share: u64,
-    memory: u64,
-    spec: &Spec,
-    in_group: usize,
-) -> Vec<(FleetPiece, u64)> {
-    let accesses = candidate.accesses;
-    let needed = accesses / ACCESSES_PER_PAGE * PAGE_MEMORY_BYTES;
-    let is_giant = accesses > share;
-    // Parts of one volume are added up by their number, so all inputs of a group need the same.
-    let can_hash = in_group == 1;
-    match spec.split {
-        Split::Time(pieces) => by_time(accesses, pieces.into()),
-        Split::Hash(parts) => by_hash(parts),
-        Split::Auto if needed > memory && can_hash => {
-            let parts = needed.div_ceil(memory.max(1)).min(1 << 12).next_power_of_two();
-            by_hash(u32::try_from(parts).unwrap_or(1 << 12))
-        }
-        Split::Auto if is_giant => {
-            by_time(accesses, accesses.div_ceil(share).min(accesses / PIECE_ACCESSES_MIN))
-        }
-        Split::None | Split::Auto => vec![(FleetPiece::Whole, 1)],
-    }
-}
-
-fn by_time(accesses: u64, pieces: u64) -> Vec<(FleetPiece, u64)> {
-    let pieces = pieces.clamp(1, PIECES_MAX);
-    if pieces == 1 {
-        return vec![(FleetPiece::Whole, 1)];
-    }
-    let length = accesses.div_ceil(pieces).max(1);
-    // The number of requests is an estimate: the last piece has the rest.
-    let ends = (0..pieces).map(|piece| {
-        let to = (piece + 1 < pieces).then(|| (piece + 1) * length);
-        (FleetPiece::Time { from: piece * length, to }, pieces)
-    });
-    ends.collect()
-}
-
-fn by_hash(parts: u32) -> Vec<(FleetPiece, u64)> {
-    if parts < 2 {
-        return vec![(FleetPiece::Whole, 1)];
-    }
-    let pages = u32::try_from(first_size(parts)).unwrap_or(u32::MAX);
-    let head = (FleetPiece::Head { pages, parts }, 1);
-    let parts = (0..parts).map(|part| (FleetPiece::Hash { part, parts }, parts.into()));
-    std::iter::once(head).chain(parts).collect()
-}
-
 /// FNV-1a, of 64 bits.
 pub(in crate::experiment) fn fnv(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
@@ -292,10 +276,12 @@ pub(super) fn hash(task: &FleetTask) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Mutex, OnceLock};
 
     use super::*;
-    use crate::experiment::session::Observer;
+    use crate::experiment::session::{Observer, Stopper};
+    use crate::units::Nanos;
 
     fn candidate(group: &str, path: &str, accesses: u64) -> Candidate {
         let (modified_seconds, modified_nanoseconds) = (2, 3);
@@ -340,6 +326,49 @@ mod tests {
             let want =
                 stages.map(|stage| [0, 1, 2].map(|done: usize| (stage.to_owned(), done, 2_usize)));
             assert_eq!(seen, want.concat());
+        }
+    }
+
+    /// Ends a plan in a stage, and counts the steps of the stage.
+    struct Ending {
+        stage: &'static str,
+        stopper: OnceLock<Stopper>,
+        steps: AtomicUsize,
+    }
+
+    impl Observer for Ending {
+        fn progress(&self, stage: &str, done: usize, _total: usize) {
+            if stage == self.stage && done > 0 {
+                self.stopper.get().unwrap().stop();
+                self.steps.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    #[test]
+    fn a_signal_ends_each_stage_at_the_next_input() {
+        let place = tempfile::tempdir().unwrap();
+        let (traces, out) = (place.path().join("host=a"), place.path().join("out"));
+        std::fs::create_dir(&traces).unwrap();
+        for name in ["a.csv", "b.csv", "c.csv"] {
+            std::fs::write(traces.join(name), "1,R,0,4096,5\n").unwrap();
+        }
+        let check = |by, until, stage| {
+            let (stopper, steps) = (OnceLock::new(), AtomicUsize::new(0));
+            let ending = Ending { stage, stopper, steps };
+            let session = Session::new(&ending);
+            ending.stopper.set(session.cancellation.stopper()).unwrap();
+            let inputs = vec![traces.to_str().unwrap().to_owned()];
+            let spec = Spec { inputs, out: out.clone(), by, until, ..spec(Split::Auto) };
+            let planned = plan(&spec, &session);
+            assert!(matches!(planned, Err(Error::Unplanned)), "{stage}, {by:?}: {planned:?}");
+            assert_eq!(ending.steps.load(Ordering::Relaxed), 1, "{stage}, {by:?}");
+            assert!(!out.exists(), "{stage}, {by:?}");
+        };
+        for by in [FleetBy::File, FleetBy::Host] {
+            check(by, None, "recognising (files)");
+            check(by, Some(Nanos(1)), "first requests (inputs)");
+            check(by, None, PLANNING);
         }
     }
 

@@ -15,6 +15,7 @@ use crate::experiment::result::{FleetPolicyMisses, FleetRow, FleetTask, PolicyCu
 use crate::meter::segment::{NO_LIMIT, Segment};
 use crate::trace::request::Request;
 use crate::units::{Bound, SizeListError};
+use crate::workload::source::CancellationToken;
 use crate::workload::within::{Growing as _, take_within};
 
 /// What grows with a task.
@@ -24,9 +25,9 @@ const PAGES: &str = "the policies of this task";
 pub(super) fn count(
     task: &FleetTask,
     row: &mut FleetRow,
-    is_over: &dyn Fn() -> bool,
+    token: &CancellationToken,
 ) -> Result<Option<Vec<Entry>>, Failed> {
-    let Some(mut reader) = Reader::open(task)? else { return Ok(Some(Vec::new())) };
+    let Some(mut reader) = Reader::open(task, token)? else { return Ok(Some(Vec::new())) };
     let choices = task.policies.iter().map(|policy| policy.parse::<Choice>());
     let plan = Plan {
         policies: choices.collect::<Result<Vec<Choice>, _>>()?,
@@ -37,7 +38,7 @@ pub(super) fn count(
         ..Plan::default()
     };
     let mut grids: BTreeMap<u32, Grid> = BTreeMap::new();
-    let Some(requests) = feed(&mut reader, &plan, &mut grids, is_over)? else { return Ok(None) };
+    let Some(requests) = feed(&mut reader, &plan, &mut grids)? else { return Ok(None) };
     let names = reader.source.objects().to_vec();
     (row.requests, row.problems) = (requests, reader.source.problems().count);
     reader.must_have_times()?;
@@ -56,8 +57,8 @@ pub(super) fn count(
         };
     }
     if again {
-        let Some(mut reader) = Reader::open(task)? else { return Ok(Some(Vec::new())) };
-        if feed(&mut reader, &plan, &mut grids, is_over)?.is_none() {
+        let Some(mut reader) = Reader::open(task, token)? else { return Ok(Some(Vec::new())) };
+        if feed(&mut reader, &plan, &mut grids)?.is_none() {
             return Ok(None);
         }
         grids.retain(|_, grid| grid.distinct_pages() > 0);
@@ -97,7 +98,6 @@ fn feed(
     reader: &mut Reader<'_>,
     plan: &Plan,
     grids: &mut BTreeMap<u32, Grid>,
-    is_over: &dyn Fn() -> bool,
 ) -> Result<Option<u64>, Failed> {
     // Memory of each grid, and of all.
     let (mut sizes, mut all) = (BTreeMap::<u32, u64>::new(), 0_u64);
@@ -114,5 +114,5 @@ fn feed(
         all += *size;
         Ok(())
     };
-    reader.read((0, u64::MAX), is_over, &mut take)
+    reader.read((0, u64::MAX), &mut take)
 }

@@ -5,14 +5,17 @@
 //! step.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::Error;
 use super::curve::Curve;
 use super::folder::Folder;
+use super::hosts;
 use super::pieces::{Pieces, merged};
 use super::plan::{FNV, fnv};
+use super::sharing::Partitions;
 use super::summary::{self, Entry};
-use crate::experiment::result::{FleetFailure, FleetPiece, FleetPolicyMisses, FleetTask};
+use crate::experiment::result::{FleetBy, FleetFailure, FleetPiece, FleetPolicyMisses, FleetTask};
 use crate::experiment::session::Session;
 use crate::meter::segment::{NO_LIMIT, Segment};
 use crate::meter::steps::Hits;
@@ -36,7 +39,12 @@ pub(super) struct Reduced {
     pub(super) checksum: u64,
     /// Misses by policy, with the accesses, of each volume.
     pub(super) policies: BTreeMap<String, (u64, Vec<FleetPolicyMisses>)>,
+    /// The curves of the volumes of hosts; none unless they were asked for.
+    pub(super) partitions: Partitions,
 }
+
+/// A row of the plan, with its number from 1.
+type Row<'a> = (u64, &'a FleetTask);
 
 /// Merges what all tasks left.
 pub(super) fn reduce(
@@ -44,9 +52,22 @@ pub(super) fn reduce(
     folder: &Folder,
     session: &Session<'_>,
 ) -> Result<Reduced, Error> {
+    let has_hosts = tasks.iter().any(|task| task.by == FleetBy::Host);
+    let is_partition = |row: &Row<'_>| has_hosts && row.1.by != FleetBy::Host;
+    let (partitions, rows): (Vec<Row<'_>>, Vec<Row<'_>>) = (1..).zip(tasks).partition(is_partition);
+    let mut reduced = of_rows(&rows, folder, session)?;
+    if !partitions.is_empty() {
+        let of = of_rows(&partitions, folder, session)?;
+        reduced.add_partitions(of, &partitions);
+    }
+    Ok(reduced)
+}
+
+/// Merges what the tasks of these rows left.
+fn of_rows(rows: &[Row<'_>], folder: &Folder, session: &Session<'_>) -> Result<Reduced, Error> {
     let mut reduced = Reduced::default();
     let mut groups: BTreeMap<&str, Vec<(&FleetTask, u64)>> = BTreeMap::new();
-    for (row, task) in (1..).zip(tasks) {
+    for &(row, task) in rows {
         if task.piece == FleetPiece::Policies {
             reduced.add_policies(task, row, folder)?;
             continue;
@@ -126,6 +147,31 @@ impl Reduced {
             fnv(hash, &curve.packed)
         };
         self.checksum = self.curves.iter().fold(FNV, sum);
+    }
+
+    /// Adds the curves of the volumes of hosts, and what is missing of them. Unreadable records and inputs without
+    /// requests are those of the hosts.
+    fn add_partitions(&mut self, of: Self, rows: &[Row<'_>]) {
+        let host = |task: &FleetTask| hosts::host(Path::new(&task.input.path));
+        let hosts: BTreeMap<&str, String> =
+            rows.iter().filter_map(|row| Some((&*row.1.volume, host(row.1)?))).collect();
+        self.partitions.by = rows.first().map_or(FleetBy::File, |row| row.1.by);
+        for curve in of.curves {
+            if let Some(host) = hosts.get(&*curve.name) {
+                self.partitions.hosts.entry(host.clone()).or_default().push(curve);
+            }
+        }
+        // Some volumes of a host say nothing of its cache.
+        for name in of.unfinished.iter().chain(&of.failed) {
+            if let Some(host) = hosts.get(&**name) {
+                self.partitions.hosts.remove(host);
+            }
+        }
+        self.failures.extend(of.failures);
+        self.missing += of.missing;
+        self.unfinished.extend(of.unfinished);
+        self.failed.extend(of.failed);
+        self.overlaps.extend(of.overlaps);
     }
 
     /// What a task left; a failure where that is damaged.

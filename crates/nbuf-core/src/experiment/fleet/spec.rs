@@ -12,6 +12,8 @@ use crate::experiment::result::FleetBy;
 use crate::units::{Bytes, CacheSize, Nanos, PAGE_BYTES, Size, as_text};
 use crate::workload::format::Parameters;
 
+/// The largest page.
+const PAGE_BYTES_MAX: u64 = 1 << 30;
 /// The size at which policies are compared.
 const POLICY_SIZE: CacheSize = CacheSize::Percent(10.0);
 
@@ -41,6 +43,8 @@ pub struct Spec {
     pub policy_size: CacheSize,
     /// A time since the first request: whether a split by what came before lasts.
     pub until: Option<Nanos>,
+    /// What has a partition, where the cache of a host is compared with partitions of it: a file or a directory.
+    pub partitions: Option<FleetBy>,
     /// The name of the runner that [`run`](super::run) takes, one of [`RUNNERS`](super::RUNNERS).
     pub runner: String,
     /// What [`run`](super::run) answers.
@@ -61,6 +65,7 @@ impl Default for Spec {
             policies: Vec::new(),
             policy_size: POLICY_SIZE,
             until: None,
+            partitions: None,
             runner: "local".to_owned(),
             ask: Ask::default(),
         }
@@ -68,21 +73,41 @@ impl Default for Spec {
 }
 
 impl Spec {
+    /// Refuses what a caller or a file may say and no plan can have.
+    pub(super) fn check_plan(&self) -> Result<(), Error> {
+        let is_page = self.page_bytes.is_power_of_two() && self.page_bytes <= PAGE_BYTES_MAX;
+        refuse([
+            (self.workers == 0, "workers is 0: give at least 1"),
+            (!is_page, "page_bytes is no power of two up to 1 GiB: give one, such as 4096"),
+            (
+                self.partitions.is_some() && self.by != FleetBy::Host,
+                "partitions are of the cache that a host shares: plan by host",
+            ),
+            (
+                matches!(self.partitions, Some(FleetBy::Volume | FleetBy::Host)),
+                "partitions are by file or by directory: give one of them",
+            ),
+        ])
+    }
+
     /// Refuses what a file may say and no fleet can do.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let wrong = [
-            (self.workers == 0, "workers is 0: give at least 1"),
-            (self.page_bytes == 0, "page_bytes is 0: give a power of two, such as 4096"),
+        self.check_plan()?;
+        refuse([
             (!(0.0..=1.0).contains(&self.ask.hit_ratio), "hit_ratio is a share from 0 to 1"),
             (
                 self.until.is_some() && self.ask.budget.is_none(),
                 "until asks whether a split lasts: give what to split as ask.budget",
             ),
-        ];
-        match wrong.into_iter().find(|(is_wrong, _)| *is_wrong) {
-            Some((_, what)) => Err(Error::Spec(what)),
-            None => Ok(()),
-        }
+        ])
+    }
+}
+
+/// The first that is wrong, as an error.
+fn refuse<const N: usize>(wrong: [(bool, &'static str); N]) -> Result<(), Error> {
+    match wrong.into_iter().find(|(is_wrong, _)| *is_wrong) {
+        Some((_, what)) => Err(Error::Spec(what)),
+        None => Ok(()),
     }
 }
 
@@ -225,13 +250,20 @@ mod tests {
         for text in [
             r#"{"workers": 0}"#,
             r#"{"page_bytes": 0}"#,
+            r#"{"page_bytes": 1000}"#,
+            r#"{"page_bytes": 2147483648}"#,
             r#"{"ask": {"hit_ratio": 1.5}}"#,
             r#"{"until": 1000}"#,
+            r#"{"partitions": "directory"}"#,
+            r#"{"partitions": "volume", "by": "host"}"#,
         ] {
             let spec: Spec = serde_json::from_str(text).unwrap();
             assert!(matches!(spec.check(), Err(Error::Spec(_))), "{text}");
         }
         assert!(Spec::default().check().is_ok());
+        // A plan may be made before what is asked of it.
+        let until = Spec { until: Some(Nanos(1000)), ..Spec::default() };
+        assert!(until.check_plan().is_ok());
     }
 
     #[test]

@@ -42,7 +42,8 @@ impl<'a> Fleet<'a> {
         Self { curves, hulls, steps }
     }
 
-    fn at(&self, volume: usize, pages: u64) -> u64 {
+    /// Misses of a volume with these pages.
+    pub(super) fn at(&self, volume: usize, pages: u64) -> u64 {
         match self.steps.get(volume) {
             Some(steps) => steps.at(pages),
             None => self.curves[volume].steps().at(pages),
@@ -63,6 +64,12 @@ impl<'a> Fleet<'a> {
         });
         let computed = self.computed(budget);
         simple.into_iter().fold(computed, |best, rule| if rule.1 < best.1 { rule } else { best })
+    }
+
+    /// Misses that no split of the budget can be below; nothing where a curve is an estimate.
+    pub(super) fn bound(&self, budget: u64) -> Option<f64> {
+        let is_exact = !self.curves.iter().any(|curve| curve.is_estimate);
+        is_exact.then(|| by_hulls(&self.hulls, budget).bound)
     }
 
     /// Each volume gets a share by this number of it.
@@ -96,7 +103,6 @@ pub(super) fn split(
     let budget = ask.budget?.0 / page_bytes.max(1);
     let fleet = Fleet::of(curves);
     let (pages, misses, method) = fleet.best(budget);
-    let by_hull = by_hulls(&fleet.hulls, budget);
     let equal = fleet.by(|_| 1, budget);
     let accesses: u64 = curves.iter().map(|curve| curve.accesses).sum();
     let rule = |name: &str, misses: u64| rule(name, accesses, misses);
@@ -118,7 +124,7 @@ pub(super) fn split(
     Some(FleetSplit {
         budget_pages: budget,
         method: method.to_owned(),
-        bound_misses: (!curves.iter().any(|curve| curve.is_estimate)).then_some(by_hull.bound),
+        bound_misses: fleet.bound(budget),
         rules,
         misses_per_mebibyte: price(&changes[1], budget, page_bytes),
         changes: changes.to_vec(),
@@ -142,7 +148,7 @@ fn verdict(is_uncacheable: bool, best: u64, equal: u64) -> FleetVerdict {
     match (best, equal) {
         _ if is_uncacheable => FleetVerdict::Uncacheable,
         (best, equal) if best > equal.saturating_mul(2) => FleetVerdict::Starves,
-        (best, equal) if best < equal / 2 => FleetVerdict::Wastes,
+        (best, equal) if best.saturating_mul(2) < equal => FleetVerdict::Wastes,
         _ => FleetVerdict::Fits,
     }
 }
@@ -166,5 +172,24 @@ fn change(
         seconds_more: ask.miss_ms.map(|ms| more * ms / 1e3),
         miss_dollars_more: ask.miss_price.map(|price| more * price / PRICED_MISSES),
         memory_dollars_more: ask.gib_price.map(|price| gibibytes * price),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_below_half_or_above_twice_has_a_verdict() {
+        let check = |best, equal, want| {
+            assert_eq!(verdict(false, best, equal), want, "{best} of {equal}");
+            assert_eq!(verdict(true, best, equal), FleetVerdict::Uncacheable);
+        };
+        check(0, 1, FleetVerdict::Wastes);
+        check(1, 3, FleetVerdict::Wastes);
+        check(2, 4, FleetVerdict::Fits);
+        check(8, 4, FleetVerdict::Fits);
+        check(9, 4, FleetVerdict::Starves);
+        check(0, 0, FleetVerdict::Fits);
     }
 }

@@ -20,7 +20,7 @@ use crate::experiment::result::{FleetBy, FleetPiece, FleetRow, FleetTask};
 use crate::trace::request::{Request, Unit};
 use crate::units::{Bound, Bytes, SizeListError, TooLarge};
 use crate::workload::format::{Batch, ParameterError, Parameters};
-use crate::workload::source::{Options, Source, SourceError};
+use crate::workload::source::{CancellationToken, Opening, Options, Source, SourceError};
 
 /// What to do where a task takes too much memory.
 const LESS: &str = "plan with more --memory, fewer --workers, or --split hash:16";
@@ -56,7 +56,7 @@ pub(super) enum Failed {
 pub(super) fn work(
     task: &FleetTask,
     folder: &Folder,
-    is_over: &dyn Fn() -> bool,
+    token: &CancellationToken,
 ) -> Result<Option<FleetRow>, Error> {
     if let Some(row) = folder.row(&task.task).filter(|row| row.error.is_none()) {
         return Ok(Some(row));
@@ -68,9 +68,10 @@ pub(super) fn work(
         input: task.input.path.clone(),
         ..FleetRow::default()
     };
-    match guarded(|| count(task, &mut row, is_over)) {
+    match guarded(|| count(task, &mut row, token)) {
         Ok(Some(entries)) => folder.write_summary(&task.task, &summary::write(&entries))?,
         Ok(None) => return Ok(None),
+        Err(_) if token.is_cancelled() => return Ok(None),
         Err(error) => row.error = Some(error),
     }
     row.seconds = clock.elapsed().as_secs_f64();
@@ -94,18 +95,18 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, Failed>) -> Result<T, String> {
 fn count(
     task: &FleetTask,
     row: &mut FleetRow,
-    is_over: &dyn Fn() -> bool,
+    token: &CancellationToken,
 ) -> Result<Option<Vec<Entry>>, Failed> {
     for input in std::iter::once(&task.input).chain(&task.others) {
-        if !inputs::is_unchanged(input)? {
+        if !inputs::is_unchanged(input, token)? {
             return Err(Failed::Changed(input.path.clone()));
         }
     }
     let entries = if task.piece == FleetPiece::Policies {
-        policies::count(task, row, is_over)?
+        policies::count(task, row, token)?
     } else {
-        let Some(mut reader) = Reader::open(task)? else { return Ok(Some(Vec::new())) };
-        curves(&mut reader, row, is_over)?
+        let Some(mut reader) = Reader::open(task, token)? else { return Ok(Some(Vec::new())) };
+        curves(&mut reader, row)?
     };
     let Some(entries) = entries else { return Ok(None) };
     row.volumes = entries.len() as u64;
@@ -119,11 +120,7 @@ fn count(
 }
 
 /// The hits of all sizes.
-fn curves(
-    reader: &mut Reader<'_>,
-    row: &mut FleetRow,
-    is_over: &dyn Fn() -> bool,
-) -> Result<Option<Vec<Entry>>, Failed> {
+fn curves(reader: &mut Reader<'_>, row: &mut FleetRow) -> Result<Option<Vec<Entry>>, Failed> {
     let (task, unit) = (reader.task, reader.source.detected().unit);
     let (from, to) = match task.piece {
         FleetPiece::Time { from, to } => (from, to),
@@ -138,7 +135,7 @@ fn curves(
         bytes = bytes - before + volume.bytes();
         bound.allow("the distinct pages of this task", bytes)
     };
-    let read = reader.read((from, to.unwrap_or(u64::MAX)), is_over, &mut take)?;
+    let read = reader.read((from, to.unwrap_or(u64::MAX)), &mut take)?;
     let Some(requests) = read else { return Ok(None) };
     row.requests = requests;
     row.problems = reader.source.problems().count;
@@ -161,18 +158,22 @@ pub(super) struct Reader<'a> {
     task: &'a FleetTask,
     pub(super) source: Source,
     bound: Bound,
+    token: CancellationToken,
     /// Whether a request that was read has a time.
     has_times: bool,
 }
 
 impl<'a> Reader<'a> {
     /// Opens the inputs; nothing where the only one has no requests and may have none.
-    pub(super) fn open(task: &'a FleetTask) -> Result<Option<Self>, Failed> {
+    pub(super) fn open(
+        task: &'a FleetTask,
+        token: &CancellationToken,
+    ) -> Result<Option<Self>, Failed> {
         let inputs = std::iter::once(&task.input).chain(&task.others);
-        let mut paths: Vec<PathBuf> = inputs.map(|input| PathBuf::from(&input.path)).collect();
+        let paths: Vec<PathBuf> = inputs.map(|input| PathBuf::from(&input.path)).collect();
         let later = task.later_seconds.iter().map(|&seconds| nanoseconds(seconds));
         let bound = Bound { allowed: Bytes(task.memory_bytes), remedy: LESS };
-        let mut options = Options {
+        let options = Options {
             memory: bound,
             format: task.format.as_deref().map(str::parse::<Parameters>).transpose()?,
             problems_max: PROBLEMS_MAX,
@@ -180,20 +181,19 @@ impl<'a> Reader<'a> {
             later_ns: later.collect(),
             ..Options::default()
         };
-        while !paths.is_empty() {
-            match Source::open(&paths, &options) {
-                // An hour without requests is a part of a volume. A packed one has a few bytes.
-                Err(SourceError::Empty { path }) if task.by != FleetBy::File => {
-                    let Some(at) = paths.iter().position(|one| *one == path) else { break };
-                    paths.remove(at);
-                    if at < options.later_ns.len() {
-                        options.later_ns.remove(at);
-                    }
-                }
-                opened => return Ok(Some(Self { task, source: opened?, bound, has_times: false })),
-            }
+        // An hour without requests is a part of a volume. A packed one has a few bytes.
+        let skips_empty = task.by != FleetBy::File;
+        let opening = Opening { skips_empty, token: token.clone(), ..Opening::default() };
+        match Source::open_with(&paths, &options, &opening) {
+            Err(SourceError::Empty { .. }) if skips_empty => Ok(None),
+            opened => Ok(Some(Self {
+                task,
+                source: opened?,
+                bound,
+                token: token.clone(),
+                has_times: false,
+            })),
         }
-        Ok(None)
     }
 
     /// An error where inputs that were read to their end are merged by time and have none.
@@ -210,7 +210,6 @@ impl<'a> Reader<'a> {
     pub(super) fn read<E>(
         &mut self,
         (from, to): (u64, u64),
-        is_over: &dyn Fn() -> bool,
         take: &mut Take<'_, E>,
     ) -> Result<Option<u64>, Failed>
     where
@@ -219,8 +218,8 @@ impl<'a> Reader<'a> {
         let (mut batch, mut sorted) = (Batch::default(), BTreeMap::<u32, Vec<Request>>::new());
         let (mut seen, mut wanted) = (0_u64, 0);
         while seen < to && self.source.next(&mut batch)? {
-            if is_over() {
-                return Ok(None);
+            if self.token.is_cancelled() {
+                break;
             }
             let requests = clip(&batch.requests, from.saturating_sub(seen), to - seen);
             seen += batch.requests.len() as u64;
@@ -242,6 +241,10 @@ impl<'a> Reader<'a> {
                 take(object, requests, bound)?;
                 requests.clear();
             }
+        }
+        // A cancelled reading ends as one at the end of its inputs does.
+        if self.token.is_cancelled() {
+            return Ok(None);
         }
         if seen == 0 && self.task.by == FleetBy::File {
             return Err(Failed::Empty(self.task.input.path.clone()));

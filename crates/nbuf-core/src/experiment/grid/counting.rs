@@ -96,6 +96,11 @@ impl Counting {
         if self.parallel { rayon::current_num_threads() } else { 1 }
     }
 
+    /// Whether the stack is all that counts, so that it may overwrite the pages.
+    pub(super) fn is_stack_alone(&self) -> bool {
+        self.stack.is_some() && self.cells.iter().all(|cell| cell.engines.is_empty())
+    }
+
     fn engines(&mut self) -> impl Iterator<Item = &mut Box<dyn Engine>> {
         self.cells.iter_mut().flat_map(|cell| &mut cell.engines)
     }

@@ -106,7 +106,11 @@ impl Grid {
         let each: u64 = self.plan.policies.iter().map(Choice::least_bytes).sum();
         let tables = self.plan.prefetching.map_or(0, |prefetching| prefetching.least_bytes());
         let tables = tables.saturating_mul(self.plan.policies.len() as u64);
-        each.saturating_add(tables).saturating_mul(self.sizes_at_most() as u64)
+        let engines = self.plan.policies.len().saturating_mul(self.counter.settled().threads());
+        let waiting = engine::WAITING_BYTES.saturating_mul(engines as u64);
+        each.saturating_add(tables)
+            .saturating_mul(self.sizes_at_most() as u64)
+            .saturating_add(waiting)
     }
 
     /// The same, before anything was read.

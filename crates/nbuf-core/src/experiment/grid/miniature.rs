@@ -122,7 +122,8 @@ impl Miniature {
     pub(in crate::experiment) fn least_bytes(policies: &[Choice], sizes: usize, rate: f64) -> u64 {
         let groups = if rate < 1.0 { GROUPS } else { 1 };
         let each: u64 = policies.iter().map(Choice::least_bytes).fold(0, u64::saturating_add);
-        each.saturating_mul((groups * sizes) as u64)
+        let waiting = engine::WAITING_BYTES * (groups * policies.len()) as u64;
+        each.saturating_mul((groups * sizes) as u64).saturating_add(waiting)
     }
 
     /// Memory in use after this many more keys.

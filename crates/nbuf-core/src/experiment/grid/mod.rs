@@ -29,6 +29,7 @@ mod curves;
 mod feed;
 mod memory;
 mod miniature;
+mod numbered;
 mod part;
 mod sampled;
 mod stack;

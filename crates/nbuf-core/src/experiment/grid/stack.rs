@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::part::{Part, first_size};
 use crate::cache::engine::Accesses;
 use crate::meter::bins::BINS;
-use crate::meter::distance::{Depths, Distances, Misses};
+use crate::meter::distance::{COLD, DepthCounts, Distances, Misses};
 use crate::trace::request::{Op, Request};
 
 /// Groups that are counted apart; what comes later is one more group, of the others.
@@ -73,10 +73,11 @@ pub(super) const OPS: [(Op, &str); 4] =
 #[derive(Debug)]
 pub(super) struct Stack {
     distances: Distances,
-    /// The depths of the accesses of a step.
-    depths: Vec<Option<u32>>,
-    /// Requests by the depth of their deepest page.
-    requests: Option<Depths>,
+    /// The pages of a step, then their depths.
+    depths: Vec<u32>,
+    counts: DepthCounts,
+    /// Whether requests may have more than one page.
+    several: bool,
     /// The sizes at which parts are counted exactly, ascending.
     sizes: Vec<u64>,
     every: Option<Every>,
@@ -101,7 +102,8 @@ impl Stack {
             sizes,
             distances: Distances::new(),
             depths: Vec::new(),
-            requests: several.then(Depths::default),
+            counts: DepthCounts::new(several),
+            several,
             every,
             windows: Vec::new(),
             by,
@@ -111,26 +113,33 @@ impl Stack {
 
     /// The accesses of a step. Parts are counted by their `source`, which is needed for them.
     pub(super) fn access(&mut self, accesses: &Accesses, source: Option<AccessSource>) {
-        if let Some(source) = source {
-            return self.access_parts(accesses, source);
-        }
-        let distances = &mut self.distances;
-        match (&mut self.requests, accesses.request_ends) {
-            (None, _) => distances.access_all(accesses.pages, |_| ()),
-            (Some(requests), None) => {
-                distances.access_all(accesses.pages, |depth| requests.add(depth));
-            }
-            (Some(requests), Some(ends)) => {
-                distances.access_requests(accesses.pages, ends, |depth| requests.add(depth));
-            }
-        }
-    }
-
-    fn access_parts(&mut self, accesses: &Accesses, source: AccessSource) {
         let mut depths = std::mem::take(&mut self.depths);
         depths.clear();
-        self.distances.access_all(accesses.pages, |depth| depths.push(depth));
-        let ends = accesses.request_ends.unwrap_or_default();
+        depths.extend_from_slice(accesses.pages);
+        self.distances.replace_by_depths(&mut depths);
+        self.counts.add(&depths, accesses.request_ends);
+        if let Some(source) = source {
+            self.count_parts(&depths, accesses.request_ends.unwrap_or_default(), source);
+        }
+        self.depths = depths;
+    }
+
+    /// Puts depths in the place of these pages, and counts nothing.
+    pub(super) fn replace_by_depths(&mut self, pages: &mut [u32]) {
+        self.distances.replace_by_depths(pages);
+    }
+
+    /// The counts, for a caller that counts depths itself.
+    pub(super) fn lend_counts(&mut self) -> DepthCounts {
+        std::mem::take(&mut self.counts)
+    }
+
+    /// The counts that were lent.
+    pub(super) fn take_counts(&mut self, counts: DepthCounts) {
+        self.counts = counts;
+    }
+
+    fn count_parts(&mut self, depths: &[u32], ends: &[u32], source: AccessSource) {
         let mut from = 0;
         for (at, &request) in source.from.iter().enumerate() {
             let end = ends.get(at).map_or(at + 1, |&end| end as usize);
@@ -139,9 +148,8 @@ impl Stack {
                 turn(&mut self.windows, &self.sizes, every, request.time_ns);
             }
             let group = self.by.map(|by| self.groups.find(by, request, &self.sizes));
-            let mut deepest = Some(0);
             for &depth in &depths[from..end] {
-                deepest = deepest.zip(depth).map(|(a, b)| a.max(b));
+                let depth = (depth != COLD).then_some(depth);
                 let first = depth.map(|depth| first_size(&self.sizes, depth));
                 if let Some(window) = self.windows.last_mut() {
                     window.part.add(depth, first);
@@ -150,17 +158,13 @@ impl Stack {
                     self.groups.all[group].part.add(depth, first);
                 }
             }
-            if let Some(depths) = &mut self.requests {
-                depths.add(deepest);
-            }
             from = end;
         }
-        self.depths = depths;
     }
 
     /// How many things are counted at every depth: accesses, and requests where they are others.
     pub(super) fn counts(&self) -> u64 {
-        1 + u64::from(self.requests.is_some())
+        1 + u64::from(self.several)
     }
 
     /// Returns the bytes of windows and groups after `requests` more requests, and of what is drawn
@@ -180,17 +184,16 @@ impl Stack {
 
     /// Forgets what was counted, and nothing of the stack.
     pub(super) fn start_counting(&mut self) {
-        self.distances.start_counting();
-        self.requests = self.requests.take().map(|_| Depths::default());
+        self.counts.start_counting();
         self.windows.clear();
         self.groups = Groups::default();
     }
 
     pub(super) fn finish(self) -> Stacked {
-        let peak = self.distances.peak().into();
+        let (misses, requests) = self.counts.finish(self.distances.peak().into());
         Stacked {
-            misses: self.distances.finish(),
-            requests: self.requests.map(|requests| requests.finish(peak)),
+            misses,
+            requests,
             sizes: self.sizes,
             windows: self.windows,
             groups: self.groups.all,

@@ -7,12 +7,16 @@
 //! the kernel's active and inactive lists; the best guess is between them.
 //!
 //! Not for a sample of the pages, of which readahead brings others; nor for many windows with weights. Cost: four
-//! simulations of the window for each of a dozen sizes, on all processors.
+//! simulations of the window for each of a dozen sizes, on all processors; six with folios that were cached before.
+//!
+//! The kernel keeps a large folio while any page of it is used, so the model begins with the folios that were cached
+//! (`live::snapshot`). Pages that another group is charged for are always there.
 
 use std::collections::{BTreeSet, HashSet};
 
 use rayon::prelude::*;
 
+use super::snapshot;
 use crate::cache::kernel::{Replacement, Stream, simulate_again};
 use crate::experiment::result::{LiveDocument, LivePoint};
 use crate::meter::long_stack::LongStack;
@@ -39,6 +43,7 @@ pub(super) fn add(document: &mut LiveDocument, trace: &Trace, text: &BTreeSet<St
     }
     let text: Vec<bool> = trace.files.iter().map(|name| text.contains(name)).collect();
     let kept = kept(trace, &text);
+    let present = snapshot::present(&trace.facts.capture, &kept);
     let stream = Stream::of(trace.records.iter(), &trace.files, &trace.facts, &kept);
     let at_once = trace.facts.capture.looks.map_or(0, |looks| looks.pages_max);
     let least = (at_once * LOOKS_MIN * PAGE_BYTES).max(document.touched_bytes.0 / PART_MIN);
@@ -46,13 +51,14 @@ pub(super) fn add(document: &mut LiveDocument, trace: &Trace, text: &BTreeSet<St
         document.points.iter_mut().filter(|point| point.cache_bytes.0 >= least).collect();
     let sizes: Vec<u64> = points.iter().map(|point| point.cache_bytes.0 / PAGE_BYTES).collect();
     let misses = misses_again(trace, &sizes, &text);
-    let second = |replacement, size| simulate_again(&stream, replacement, Pages(size)) as f64;
+    let second =
+        |replacement, size| simulate_again(&stream, replacement, Pages(size), &present) as f64;
     points.into_par_iter().zip(misses).zip(sizes).for_each(|((point, misses), size)| {
         if misses < MISSES_MIN {
             return;
         }
         let lru = second(Replacement::Lru, size) / misses as f64;
-        let lists = second(Replacement::ActiveInactive, size) / misses as f64;
+        let lists = second(stream.kernel_order(), size) / misses as f64;
         // The second time, lists have learned what is to come: they miss too little. LRU misses too much for them.
         point.fills_per_second = Some(point.misses_per_second * f64::midpoint(lru, lists));
         point.fills_per_second_low = Some(point.misses_per_second_low * lru.min(lists));
@@ -87,10 +93,23 @@ fn misses_again(trace: &Trace, sizes_pages: &[u64], text: &[bool]) -> Vec<u64> {
                 pages(&record).for_each(|page| stack.remove((record.file.0.into(), page)));
             } else if record.op.is_demand() && record.op != CacheEvent::Map {
                 let counts_in = if is_text(text, &record) { 0 } else { round };
-                for page in pages(&record) {
-                    let (depth, _) = stack.access((record.file.0.into(), page));
+                let mut count = |depth: Option<u32>| {
                     let depth = depth.map_or(u64::MAX, u64::from);
                     counts[sizes_pages.partition_point(|&size| size < depth)] += counts_in;
+                };
+                // A touch of a large page is one access, as deep as the deepest of its pages.
+                let is_touch = record.op == CacheEvent::Touch;
+                let mut deepest = Some(0);
+                for page in pages(&record) {
+                    let (depth, _) = stack.access((record.file.0.into(), page));
+                    if is_touch {
+                        deepest = deepest.zip(depth).map(|(deepest, depth)| depth.max(deepest));
+                    } else {
+                        count(depth);
+                    }
+                }
+                if is_touch {
+                    count(deepest);
                 }
             }
         }
@@ -115,7 +134,7 @@ fn pages(record: &Record) -> std::ops::RangeInclusive<u64> {
 mod tests {
     use super::*;
     use crate::clock::Random;
-    use crate::trace::{Device, FileId};
+    use crate::trace::{CachedFile, Device, FileId, FolioRun, Snapshot};
     use crate::units::Bytes;
 
     const FILE_PAGES: u64 = 4_000;
@@ -214,6 +233,30 @@ mod tests {
         for (misses, want) in got.iter().zip([0.75, 0.5, 0.25, 0.0]) {
             assert!((*misses as f64 / 40_000.0 - want).abs() < 0.02, "{got:?}");
         }
+    }
+
+    #[test]
+    fn large_folios_that_were_cached_bring_more_fills() {
+        let mut trace = trace(40_000, 0, CacheEvent::Read);
+        // A few pages of each folio are hot.
+        trace.records = trace
+            .records
+            .iter()
+            .enumerate()
+            .map(|(at, record)| {
+                let page = record.offset_bytes / PAGE_BYTES;
+                let page = if at % 4 > 0 { page / 64 * 64 + page % 4 } else { page };
+                Record { offset_bytes: page * PAGE_BYTES, ..record }
+            })
+            .collect();
+        let fills =
+            |trace: &Trace| document(trace, 1_000, 500.0).points[0].fills_per_second.unwrap();
+        let without = fills(&trace);
+        let folios = FolioRun { count: 62, order: 6, ..FolioRun::default() };
+        let file = CachedFile { file: Some(0), runs: vec![folios], ..CachedFile::default() };
+        trace.facts.capture.snapshot = Some(Snapshot { files: vec![file], is_whole: true });
+        let with = fills(&trace);
+        assert!(with > without * 1.03, "{with} {without}");
     }
 
     #[test]

@@ -11,9 +11,9 @@ use super::super::result::{LiveFollow, LiveMemory, LiveService};
 use super::several::reason;
 use super::wanted::Wanted;
 use super::window::Rolling;
-use super::{Error, Spec, stall, watch};
+use super::{Error, Spec, marks, stall, watch};
 use crate::sys::process::monotonic_ns;
-use crate::workload::record::running::{Stop, began};
+use crate::workload::record::running::{Faults, Quiet, Stop, began};
 use crate::workload::record::spool::Spool;
 
 /// Pages on the stack of each program: 8 GiB of cache, in about 150 MiB.
@@ -47,6 +47,7 @@ pub(super) struct Followed {
     /// When each process of `wanted` began: its number may be given again.
     began: Vec<Option<u64>>,
     rolling: Rolling,
+    quiet: Quiet,
     /// Windows since something was watched.
     pub(super) absent: u64,
     pub(super) is_over: bool,
@@ -62,6 +63,7 @@ struct Parts {
     service: Option<LiveService>,
     living: u64,
     interrupted: Option<i32>,
+    faults: Vec<Faults>,
     absent: Option<String>,
 }
 
@@ -80,6 +82,7 @@ impl Followed {
             rolling: Rolling::new(window_ns, PAGES_MAX),
             absent: 0,
             is_over: false,
+            quiet: Quiet::default(),
             wanted,
         }
     }
@@ -135,13 +138,14 @@ impl Followed {
         let from_ns = monotonic_ns().saturating_sub(round.began_ns);
         let before = spec.running.threads(round.user);
         let log = Spool::new(round.spool.clone()).with_memory(round.log_bytes);
-        let watched = watch(&spec, round.user, log, &|| {}, round.stop)?;
+        let watched = watch(&spec, round.user, log, &self.quiet, &|| {}, round.stop)?;
         parts.attached += 1;
         parts.processes.extend(before.keys().chain(spec.running.threads(round.user).keys()));
         parts.cgroup.clone_from(&spec.running.cgroup);
         parts.living = watched.processes;
         parts.service = watched.service.or(parts.service);
         parts.interrupted = watched.ended.interrupted;
+        parts.faults = watched.faults;
         if watched.processes > 0 || parts.attached == 1 {
             parts.memory = watched.memory;
         }
@@ -180,6 +184,7 @@ impl Followed {
         self.absent = if is_watched { 0 } else { self.absent + 1 };
         let mut live = self.rolling.close(round.spec, parts.memory);
         stall::add(&mut live, round.spec, parts.service);
+        marks::add_faults(&mut live, &parts.faults);
         live.processes = parts.living;
         live.interrupted = parts.interrupted;
         let ended = self.is_over.then(|| "all of its processes have ended".to_owned());

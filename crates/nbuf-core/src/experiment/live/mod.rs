@@ -21,8 +21,11 @@
 mod fills;
 pub mod follow;
 mod followed;
+mod knee;
+mod marks;
 mod probe;
 pub mod several;
+mod snapshot;
 mod stall;
 mod wanted;
 mod warnings;
@@ -35,12 +38,12 @@ use serde::{Deserialize, Serialize};
 
 use super::capture::Capture;
 use super::record::NameError;
-pub use super::record::{CaptureError, Running, RunningError};
+pub use super::record::{CaptureError, MappedWatch, MappedWhen, Running, RunningError};
 use super::result::{LiveDocument, LiveMemory, LiveService};
 use super::session::Session;
 use super::warning::{LiveWarning, Warning};
 use crate::workload::command::Ended;
-use crate::workload::record::running::{Options, Stop, memory, record_until, text};
+use crate::workload::record::running::{Faults, Options, Quiet, Stop, memory, record_until, text};
 use crate::workload::record::spool::{Spool, SpoolError};
 pub use probe::{Left, Probe, ProbeError, restore};
 pub use several::{TARGETS_MAX, Target};
@@ -75,6 +78,8 @@ pub struct Spec {
     /// What recording may cost, in processors, before only a sample of the pages is recorded; without, all are. Holds
     /// for programs in the kernel, and not for windows that follow each other.
     pub overhead: Option<f64>,
+    /// How mapped files are watched.
+    pub mapped: MappedWatch,
     /// Whether the limit of the one group is lowered for a while after the window. Only [`run`] reads it.
     pub probe: Option<Probe>,
 }
@@ -91,6 +96,7 @@ impl Default for Spec {
             ring_bytes: None,
             capture: Capture::Auto,
             overhead: None,
+            mapped: MappedWatch::default(),
             probe: None,
         }
     }
@@ -143,7 +149,8 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<LiveDocument, Error
         Ok(probe::prepare(probe, &spec.running, session)?)
     };
     let probe = spec.probe.map(prepare).transpose()?;
-    let mut live = watch(spec, session.user(), log, &|| {}, &stop)?.document(spec)?;
+    let watched = watch(spec, session.user(), log, &Quiet::default(), &|| {}, &stop)?;
+    let mut live = watched.document(spec)?;
     if let Some(probe) = probe {
         live.probe = Some(probe.run(&live, session)?);
     }
@@ -157,6 +164,7 @@ struct Watched {
     memory: LiveMemory,
     service: Option<LiveService>,
     processes: u64,
+    faults: Vec<Faults>,
     /// Files whose text they execute.
     text: BTreeSet<String>,
 }
@@ -166,6 +174,7 @@ fn watch(
     spec: &Spec,
     user: u32,
     log: Spool,
+    quiet: &Quiet,
     attached: &dyn Fn(),
     stop: &dyn Fn() -> Option<Stop>,
 ) -> Result<Watched, Error> {
@@ -179,6 +188,9 @@ fn watch(
         memory: false,
         programs: spec.capture == Capture::Auto,
         overhead: spec.overhead,
+        snapshot: true,
+        mapped: spec.mapped,
+        quiet,
     };
     let held = || LiveMemory::from(memory::of(running, user));
     let (before, reads) = (held(), stall::reads_so_far());
@@ -188,7 +200,8 @@ fn watch(
     // What has ended has no memory, and needed some.
     let memory = if processes == 0 { before } else { held() };
     let text = text::files(running, user);
-    Ok(Watched { ended, log, memory, service, processes, text })
+    let faults = marks::faults_after(spec.mapped, quiet, ended.interrupted.is_some(), stop);
+    Ok(Watched { ended, log, memory, service, processes, faults, text })
 }
 
 impl From<memory::Held> for LiveMemory {
@@ -210,6 +223,7 @@ impl Watched {
         let mut document = analyse(spec, &trace, self.memory);
         fills::add(&mut document, &trace, &self.text);
         stall::add(&mut document, spec, self.service);
+        marks::add_faults(&mut document, &self.faults);
         document.interrupted = self.ended.interrupted;
         document.processes = self.processes;
         if document.processes == 0 {

@@ -29,7 +29,7 @@ use super::super::result::{LiveMachine, LiveTarget};
 use super::super::session::Session;
 use super::{Error, Running, RunningError, Watched, watch};
 use crate::sys::process::monotonic_ns;
-use crate::workload::record::running::{Stop, groups, name_of};
+use crate::workload::record::running::{Quiet, Stop, groups, name_of};
 use crate::workload::record::spool::Spool;
 
 /// How many can be watched at once.
@@ -123,7 +123,8 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<LiveMachine, Error>
             ..spec.each.clone()
         };
         let log = Spool::new(session.spool.clone()).with_memory(share(LOGS_BYTES));
-        let watched = watch(&spec, user, log, &|| drop(arrival.take()), &stop);
+        let quiet = Quiet::default();
+        let watched = watch(&spec, user, log, &quiet, &|| drop(arrival.take()), &stop);
         watched.map_err(|error| reason(&error))
     };
     let windows = session.heeding(|| side_by_side(&targets, &watch_one)).map_err(Error::Signals)?;

@@ -2,7 +2,6 @@
 
 use super::super::result::LiveDocument;
 use super::super::warning::{LiveWarning, Warning};
-use crate::trace::Capture;
 use crate::units::{Bytes, PAGE_BYTES};
 
 /// What a thread of the kernel took, where it is more than one page in a hundred of those that were touched.
@@ -15,15 +14,6 @@ pub(super) fn took(name: &str, pages: u64, touched: u64) -> Option<Warning> {
             is_short: name != "kdamond",
         })
     })
-}
-
-/// What of mapped files could not be watched.
-pub(super) fn unseen_touches(capture: &Capture) -> Option<Warning> {
-    let Some(looks) = capture.looks else {
-        return Some(Warning::Live(LiveWarning::TouchesUnseen));
-    };
-    let bytes = Bytes(looks.unseen_pages * PAGE_BYTES);
-    (bytes.0 > 0).then_some(Warning::Live(LiveWarning::LargePages { bytes }))
 }
 
 /// That recording took clearly more of a processor than was allowed, if it did.

@@ -1,19 +1,25 @@
 //! The accesses of windows of a program that runs, and its curve: of one window, or of many with less weight for the
 //! older ones.
 
+mod filled;
+mod push;
+
 use std::collections::{BTreeMap, HashMap};
 use std::mem;
 
-use super::super::result::{LiveDocument, LiveMemory, LivePoint};
+use super::super::result::{
+    LiveDocument, LiveLonger, LiveMarks, LiveMemory, LivePoint, LiveSnapshot,
+};
 use super::super::warning::Warning;
 use super::super::warnings::{recorded, sizing_themselves};
-use super::Spec;
-use super::warnings::{exceeded, took, unseen_touches};
+use super::warnings::{exceeded, took};
+use super::{Spec, knee, marks, snapshot};
 use crate::clock::Random;
 use crate::meter::long_stack::LongStack;
 use crate::meter::warm::{Decayed, MissRatio, Warm};
-use crate::trace::{CacheEvent, Record, Trace};
+use crate::trace::{Looks, Trace};
 use crate::units::{Bytes, PAGE_BYTES};
+use filled::Filled;
 
 /// Sizes in each doubling.
 const SIZES_PER_DOUBLING: u32 = 4;
@@ -40,6 +46,7 @@ pub(super) struct Rolling {
     next_file: u64,
     /// Where files were seen to end: what is written behind is new.
     ends: HashMap<u64, u64>,
+    /// Pages that another group was charged for when the recording began: file and page.
     decayed: Decayed,
     window_ns: u64,
     window: Window,
@@ -49,9 +56,14 @@ pub(super) struct Rolling {
 struct Window {
     warm: Warm,
     mapped: u64,
-    fills: u64,
-    /// How long the programs were recorded in it.
+    filled: Filled,
+    /// How long the programs were recorded in it, and how much of that does not count.
     seconds: f64,
+    uncounted_seconds: f64,
+    /// How mapped pages were looked at, in all of its recordings.
+    looks: Option<Looks>,
+    /// What was cached when the first of them began.
+    snapshot: Option<LiveSnapshot>,
     events: u64,
     lost: u64,
     command: Vec<String>,
@@ -70,8 +82,11 @@ impl Window {
         Self {
             warm: Warm::new(window_ns),
             mapped: 0,
-            fills: 0,
+            filled: Filled::new(window_ns),
             seconds: 0.0,
+            uncounted_seconds: 0.0,
+            looks: None,
+            snapshot: None,
             events: 0,
             lost: 0,
             command: Vec::new(),
@@ -123,12 +138,18 @@ impl Rolling {
             self.window.share = sampled.share();
             self.window.counted = Some(sampled.accesses);
         }
+        let counts_from_ns = marks::counts_from(trace);
         trace.records.iter().for_each(|record| {
             let file = files.get(record.file.0 as usize).copied().unwrap_or(0);
-            self.push(&record, file, from_ns);
+            self.push(&record, file, (from_ns, counts_from_ns));
         });
         let window = &mut self.window;
         window.seconds += trace.facts.elapsed_ns as f64 / 1e9;
+        window.uncounted_seconds += counts_from_ns as f64 / 1e9;
+        window.snapshot = window.snapshot.or_else(|| snapshot::of(&trace.facts.capture));
+        let looks = trace.facts.capture.looks;
+        window.looks =
+            looks.map(|looks| window.looks.unwrap_or_default().with(looks)).or(window.looks);
         window.events += trace.facts.capture.events;
         window.lost += trace.facts.capture.lost;
         window.command.clone_from(&trace.facts.command);
@@ -137,9 +158,8 @@ impl Rolling {
         for reclaimed in &trace.facts.capture.reclaimed {
             *window.reclaimed.entry(reclaimed.name.clone()).or_default() += reclaimed.pages;
         }
-        let unseen = unseen_touches(&trace.facts.capture);
         let all = recorded(&trace.facts).into_iter().chain(sizing_themselves(&trace.files));
-        for warning in all.chain(unseen) {
+        for warning in all {
             window.warn(warning);
         }
     }
@@ -148,7 +168,10 @@ impl Rolling {
     pub(super) fn close(&mut self, spec: &Spec, memory: LiveMemory) -> LiveDocument {
         let mut document = self.next();
         document.warnings.extend(spec.overhead.and_then(|share| exceeded(share, &document)));
-        self.document(spec, memory, document)
+        marks::add(&mut document, spec.mapped);
+        let mut document = self.document(spec, memory, document);
+        document.knee_bytes = knee::of(&document.points);
+        document
     }
 
     /// Ends the window, and forgets files without pages. The figures of it alone.
@@ -161,6 +184,8 @@ impl Rolling {
                 window.warn(warning);
             }
         }
+        let fills = window.filled.rate(window.seconds, window.share);
+        let new = crate::units::whole(window.warm.growth() / window.share);
         let document = LiveDocument {
             schema: LiveDocument::SCHEMA.to_owned(),
             command: window.command,
@@ -172,12 +197,21 @@ impl Rolling {
             seconds: window.seconds,
             events: window.events,
             lost: window.lost,
-            fills_per_second: window.fills as f64 / window.share / window.seconds.max(1e-9),
+            fills_per_second: fills.best,
+            fills_per_second_low: fills.low,
+            fills_per_second_high: fills.high,
+            longer: Some(LiveLonger {
+                seconds: 2.0 * window.seconds,
+                known_bytes: Bytes((touched + new) * PAGE_BYTES),
+            }),
             touched_bytes: Bytes(touched * PAGE_BYTES),
             warnings: window.warnings,
+            marks: window.looks.map(LiveMarks::from),
+            snapshot: window.snapshot,
             ..LiveDocument::default()
         };
-        self.decayed.push(window.warm, window.mapped, window.seconds);
+        let counted_seconds = window.seconds - window.uncounted_seconds;
+        self.decayed.push(window.warm, window.mapped, counted_seconds.max(0.0));
         if self.files.len() > FILES_MAX {
             let live = self.stack.files();
             self.files.retain(|_, file| live.contains(file));
@@ -203,12 +237,15 @@ impl Rolling {
             misses_per_second_high: ratio.high * rate,
             ..LivePoint::default()
         };
+        // Which pages of large ones are touched is not known.
+        let unresolved = window.marks.map_or(Bytes(0), |marks| marks.large_bytes);
         let enough = self.decayed.accesses() >= ACCESSES_MIN;
         let known = if enough { self.decayed.at(&sizes, &mut random) } else { Vec::new() };
         let points: Vec<LivePoint> = sizes
             .iter()
             .zip(known)
             .filter_map(|(&size, ratio)| Some(point(size, ratio?)))
+            .filter(|point| point.cache_bytes >= unresolved)
             .collect();
         let meets = |point: &&LivePoint| match spec.fills_per_second {
             Some(most) => point.misses_per_second <= most,
@@ -220,6 +257,12 @@ impl Rolling {
             memory,
             is_steady: !enough || self.decayed.is_steady(&sizes, &mut random),
             answer: points.iter().find(meets).copied(),
+            longer: window.longer.zip(points.last()).map(|(longer, last)| {
+                // As large a part of what is touched is known then.
+                let part = last.cache_bytes.0 as f64 / window.touched_bytes.0.max(1) as f64;
+                let known = crate::units::whole(longer.known_bytes.0 as f64 * part.min(1.0));
+                LiveLonger { known_bytes: Bytes(known.max(last.cache_bytes.0)), ..longer }
+            }),
             points,
             hit_target: spec.hit,
             fills_target: spec.fills_per_second,
@@ -230,58 +273,6 @@ impl Rolling {
     /// Windows that the curve is made of.
     pub(super) fn windows(&self) -> u64 {
         self.decayed.windows()
-    }
-
-    fn push(&mut self, record: &Record, file: u64, from_ns: u64) {
-        let first = record.offset_bytes / PAGE_BYTES;
-        let end = record.offset_bytes + u64::from(record.length_bytes.max(1));
-        let last = (end - 1) / PAGE_BYTES;
-        // New data comes from no disc: its pages are not missed, however small the cache is.
-        let new_from = if record.op == CacheEvent::Write {
-            self.ends.get(&file).map_or(u64::MAX, |end| end.div_ceil(PAGE_BYTES))
-        } else {
-            u64::MAX
-        };
-        if record.op == CacheEvent::Write || record.op == CacheEvent::Read {
-            let ends = self.ends.entry(file).or_default();
-            *ends = (*ends).max(end).max(record.file_bytes);
-        }
-        let window = &mut self.window;
-        match record.op {
-            CacheEvent::Fill | CacheEvent::Readahead => window.fills += last - first + 1,
-            // One page of the window was wanted: the fault that follows, or a touch, has it.
-            CacheEvent::Map => {}
-            CacheEvent::Evict => {
-                // Truncated or deleted: the number may be another file's next.
-                if let Some(end) = self.ends.get_mut(&file) {
-                    *end = (*end).min(record.offset_bytes);
-                }
-                (first..=last).for_each(|page| self.stack.remove((file, page)));
-            }
-            op if op.is_demand() => {
-                let time_ns = from_ns + u64::try_from(record.time_ns).unwrap_or(0);
-                for page in first..=last {
-                    let (depth, before) = self.stack.access((file, page));
-                    let depth = depth.map(|depth| scaled(depth, window.share));
-                    let before = scaled(before, window.share);
-                    if depth.is_none() && page >= new_from {
-                        continue;
-                    }
-                    window.warm.push_behind(time_ns, depth, before.into());
-                    window.mapped += u64::from(op.is_mapped());
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// A number of pages of a sample, as one of all pages.
-fn scaled(pages: u32, share: f64) -> u32 {
-    if share < 1.0 {
-        u32::try_from(crate::units::whole(f64::from(pages) / share)).unwrap_or(u32::MAX)
-    } else {
-        pages
     }
 }
 
@@ -301,7 +292,7 @@ fn sizes(distinct: u64) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::FileId;
+    use crate::trace::{CacheEvent, FileId, Record};
 
     const PAGES_MAX: u32 = 5_000;
     /// What is read at random all day, in one file.

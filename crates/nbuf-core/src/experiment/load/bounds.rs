@@ -27,26 +27,39 @@ fn uses_disc(step: &LoadStep) -> bool {
         })
 }
 
-/// N* of closed users, by the demands in all steps.
+/// The use law: busy share by throughput.
+fn by_use(busy: Option<f64>, step: &LoadStep) -> Option<f64> {
+    Some(busy? / step.throughput_per_second)
+}
+
+/// The mean over all interactions; nothing where a step with answers has no such figure.
+fn mean(steps: &[LoadStep], of: &dyn Fn(&LoadStep) -> Option<f64>) -> Option<f64> {
+    let all: f64 = steps.iter().map(|step| step.interactions as f64).sum();
+    let parts: Option<Vec<f64>> = steps
+        .iter()
+        .filter(|step| step.interactions > 0)
+        .map(|step| of(step).map(|value| value * step.interactions as f64))
+        .collect();
+    parts.filter(|_| all > 0.0).map(|parts| parts.iter().sum::<f64>() / all)
+}
+
+/// The mean demand of an interaction on the busiest disc.
+pub(super) fn disc_demand(steps: &[LoadStep]) -> f64 {
+    let of =
+        |step: &LoadStep| if uses_disc(step) { by_use(step.disc_busy, step) } else { Some(0.0) };
+    mean(steps, &of).unwrap_or(0.0)
+}
+
+/// N* of closed users, by the demands in all steps; not yet divided among classes.
 pub(super) fn knee(steps: &[LoadStep], processors: u32) -> Option<LoadKnee> {
     let first = steps.first()?;
     let processors = first.cpus.unwrap_or(processors);
-    let all: f64 = steps.iter().map(|step| step.interactions as f64).sum();
-    let mean = |of: &dyn Fn(&LoadStep) -> Option<f64>| {
-        let parts: Option<Vec<f64>> = steps
-            .iter()
-            .filter(|step| step.interactions > 0)
-            .map(|step| of(step).map(|value| value * step.interactions as f64))
-            .collect();
-        parts.filter(|_| all > 0.0).map(|parts| parts.iter().sum::<f64>() / all)
-    };
-    let by_use = |busy: Option<f64>, step: &LoadStep| Some(busy? / step.throughput_per_second);
+    let mean = |of: &dyn Fn(&LoadStep) -> Option<f64>| mean(steps, of);
     let processors = f64::from(processors.max(1));
     // Own processor time where it is known: the machine may do other work, too.
     let cpu = mean(&|step| step.cpu_seconds_per_interaction)
         .or_else(|| mean(&|step| Some(processors * by_use(step.processors_busy, step)?)))?;
-    let disc = mean(&|step| if uses_disc(step) { by_use(step.disc_busy, step) } else { Some(0.0) });
-    let disc = disc.unwrap_or(0.0);
+    let disc = disc_demand(steps);
     let think_seconds = mean(&|step| step.think_seconds).unwrap_or(0.0);
     let best = steps.iter().map(|step| step.throughput_per_second).fold(0.0, f64::max);
     let is_elsewhere =
@@ -77,6 +90,7 @@ pub(super) fn knee(steps: &[LoadStep], processors: u32) -> Option<LoadKnee> {
         demand_max_seconds,
         demands_seconds,
         think_seconds,
+        classes: Vec::new(),
     })
 }
 

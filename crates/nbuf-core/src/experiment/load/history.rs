@@ -18,12 +18,15 @@ use rustix::fs::{Mode, OFlags};
 
 use super::condition::Condition;
 use crate::clock;
-use crate::experiment::result::{LoadDocument, LoadHistory, LoadStep};
+use crate::experiment::result::{LoadCarried, LoadCost, LoadDocument, LoadHistory, LoadStep};
 use crate::sys::files::{self, Place};
 use crate::sys::input::{self, Refused};
+use crate::sys::publish::{Readers, Unfinished};
 
 /// A longer history is no history of runs of a load.
 const BYTES_MAX: u64 = 16 << 20;
+/// How each of our lines begins.
+const BEGIN: &[u8] = b"{\"schema\":\"nbuf.load-history/";
 
 /// Why there is no history.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +55,17 @@ pub enum HistoryError {
         /// The first line that is not.
         line: usize,
     },
+    /// A writer was ended in the middle of a line.
+    #[error(
+        "{}: the last line, {line}, is cut off: remove it, or give another file to --history",
+        .path.display()
+    )]
+    CutOff {
+        /// The file.
+        path: PathBuf,
+        /// Its last line.
+        line: usize,
+    },
 }
 
 /// Reads a history; an absent or empty file is one without a run.
@@ -65,17 +79,35 @@ pub fn read(path: &Path) -> Result<Vec<LoadHistory>, HistoryError> {
     let mut bytes = Vec::new();
     file.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
     let not_ours = |line| HistoryError::NotOurs { path: path.to_owned(), line };
-    // What was cut off in the middle of a line cannot be added to.
-    if bytes.len() as u64 > BYTES_MAX || bytes.last().is_some_and(|&last| last != b'\n') {
+    if bytes.len() as u64 > BYTES_MAX {
         return Err(not_ours(bytes.split(|&byte| byte == b'\n').count()));
     }
     let lines = bytes.split_inclusive(|&byte| byte == b'\n').enumerate();
     lines
         .map(|(at, line)| {
+            // What was cut off in the middle of a line cannot be added to.
+            let is_whole = line.ends_with(b"\n");
+            if !is_whole && (line.starts_with(BEGIN) || BEGIN.starts_with(line)) {
+                return Err(HistoryError::CutOff { path: path.to_owned(), line: at + 1 });
+            }
             let read = serde_json::from_slice::<LoadHistory>(line).ok();
-            read.filter(|run| run.schema == LoadHistory::SCHEMA).ok_or_else(|| not_ours(at + 1))
+            let is_ours = |run: &LoadHistory| is_whole && run.schema == LoadHistory::SCHEMA;
+            read.filter(is_ours).ok_or_else(|| not_ours(at + 1))
         })
         .collect()
+}
+
+/// Refuses a history that cannot be read, or not be written to, while there is no run to lose. Changes nothing.
+pub fn must_be_possible(path: &Path) -> Result<(), HistoryError> {
+    read(path)?;
+    let possible = match open_to_append(path, OFlags::empty(), Mode::empty()) {
+        // A file without a name takes the same rights as one with.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Unfinished::create(path, Readers::All).map(drop)
+        }
+        opened => opened.map(drop),
+    };
+    possible.map_err(|cause| HistoryError::Io { path: path.to_owned(), cause })
 }
 
 /// Appends the run of a document, and gives all runs. The file is read again before: what others wrote stays.
@@ -88,7 +120,8 @@ pub fn append(
     let run = run(document, label);
     let failed = |cause| HistoryError::Io { path: path.to_owned(), cause };
     let text = serde_json::to_string(&run).map_err(|error| failed(error.into()))? + "\n";
-    let mut file = open_to_append(path).map_err(failed)?;
+    let mode = Mode::from_raw_mode(0o666);
+    let mut file = open_to_append(path, OFlags::CREATE, mode).map_err(failed)?;
     let before = file.metadata().map_err(failed)?.len();
     if let Err(error) = file.write_all(text.as_bytes()) {
         // Half a line would spoil the file.
@@ -99,11 +132,10 @@ pub fn append(
     Ok(runs)
 }
 
-fn open_to_append(path: &Path) -> io::Result<File> {
+fn open_to_append(path: &Path, flags: OFlags, mode: Mode) -> io::Result<File> {
     let place = Place::of(path)?;
-    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC;
-    Ok(files::open(place.directory(), Path::new(place.name()), flags, Mode::from_raw_mode(0o666))?
-        .into())
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC | flags;
+    Ok(files::open(place.directory(), Path::new(place.name()), flags, mode)?.into())
 }
 
 /// The figures of a run: those of the first condition, if there are several.
@@ -115,7 +147,7 @@ fn run(document: &LoadDocument, label: Option<&str>) -> LoadHistory {
         .filter(|step| Some(Condition::of(step)) == condition && step.response.is_some())
         .collect();
     let mean = |step: &LoadStep| step.response.map(|times| times.mean_seconds);
-    let knee = document.knee.map(|knee| knee.users);
+    let knee = document.knee.as_ref().map(|knee| knee.users);
     let distance = |step: &LoadStep| (f64::from(step.users) - knee.unwrap_or(0.0)).abs();
     let nearest = steps.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
     let nearest = nearest.filter(|_| knee.is_some());
@@ -131,7 +163,20 @@ fn run(document: &LoadDocument, label: Option<&str>) -> LoadHistory {
         cpu_seconds_each: used.map(|used| used.cpu_seconds_each),
         fills_each: used.map(|used| used.fills_each),
         price_per_thousand: used.and_then(|used| used.price_per_thousand),
+        alone: condition.map_or_else(Vec::new, |condition| alone(document, condition)),
     }
+}
+
+/// N* of each class alone; nothing of a script with one class.
+fn alone(document: &LoadDocument, condition: Condition) -> Vec<LoadCarried> {
+    let of_first = |cost: &&LoadCost| {
+        let LoadCost { limit_bytes, table, cpus, .. } = **cost;
+        Condition { limit: limit_bytes, table, cpus } == condition
+    };
+    let own: Vec<&LoadCost> = document.costs.iter().filter(of_first).collect();
+    let carried =
+        |cost: &&LoadCost| Some(LoadCarried { name: cost.class.clone(), users: cost.alone? });
+    if own.len() > 1 { own.iter().filter_map(carried).collect() } else { Vec::new() }
 }
 
 #[cfg(test)]
@@ -167,6 +212,32 @@ mod tests {
     }
 
     #[test]
+    fn a_run_has_each_class_of_its_first_condition_and_runs_of_before_are_read() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("history.jsonl");
+        append(&path, &document(), None).unwrap();
+        let old = fs::read_to_string(&path).unwrap().replace(",\"alone\":[]", "");
+        assert!(!old.contains("alone"), "{old}");
+        fs::write(&path, old).unwrap();
+        let mut mixed = document();
+        let cost = |class: &str, table, alone| LoadCost {
+            class: class.to_owned(),
+            table,
+            alone,
+            ..LoadCost::default()
+        };
+        mixed.costs = vec![
+            cost("heavy", None, Some(8)),
+            cost("light", None, None),
+            cost("a", Some(2), Some(3)),
+        ];
+        let runs = append(&path, &mixed, None).unwrap();
+        assert_eq!(runs[0].alone, []);
+        assert_eq!(runs[1].alone, [LoadCarried { name: "heavy".to_owned(), users: 8 }]);
+        assert_eq!(runs, read(&path).unwrap());
+    }
+
+    #[test]
     fn what_is_not_ours_is_refused_and_stays() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("other");
@@ -178,7 +249,7 @@ mod tests {
             ("{}\n".to_owned(), 1),
             (format!("{own}\n"), 2),
             (format!("{own}{other}"), 2),
-            (own.trim_end().to_owned(), 1),
+            (format!("{own}precious"), 2),
         ] {
             fs::write(&path, &text).unwrap();
             let error = append(&path, &document(), None).unwrap_err();
@@ -189,5 +260,25 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
         assert!(append(place.path(), &document(), None).is_err());
+        for text in [format!("{own}{}", own.trim_end()), format!("{own}{{\"sch")] {
+            fs::write(&path, &text).unwrap();
+            let error = must_be_possible(&path).unwrap_err();
+            assert!(matches!(error, HistoryError::CutOff { line: 2, .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_history_that_cannot_be_written_is_refused_before_there_is_a_run() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("history.jsonl");
+        must_be_possible(&path).unwrap();
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "nothing is left");
+        append(&path, &document(), None).unwrap();
+        let own = fs::read(&path).unwrap();
+        must_be_possible(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), own);
+        for wrong in [place.path().join("none/history.jsonl"), place.path().to_owned()] {
+            assert!(must_be_possible(&wrong).is_err(), "{}", wrong.display());
+        }
     }
 }

@@ -22,6 +22,8 @@ const WAIT: f64 = 0.3;
 const REFAULTS: f64 = 0.5;
 /// Commands that read fewer pages are not bound by that.
 const FILLS: f64 = 100.0;
+/// Arrivals that no user took, at least.
+const NOT_BEGUN: f64 = 1.0;
 
 /// What all steps are compared with.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +67,7 @@ pub(super) fn all(rows: &mut [LoadStep], processors: u32, has_servers: bool) {
 
 /// The first rule that holds.
 fn label(step: &LoadStep, base: Base) -> (LoadLabel, Vec<LoadEvidence>) {
-    let rules = [core, busy, waits, table, rose];
+    let rules = [core, busy, waits, table, silent, rose];
     rules.into_iter().find_map(|rule| rule(step, base)).unwrap_or_default()
 }
 
@@ -154,11 +156,22 @@ fn table(step: &LoadStep, _: Base) -> Labelled {
     Some((LoadLabel::TableBound, vec![above(LoadFigure::PlaceWait, share, WAIT)?]))
 }
 
-/// The response rose, and nothing above says why.
+fn not_begun(step: &LoadStep) -> Option<LoadEvidence> {
+    above(LoadFigure::NotBegun, step.not_begun as f64, NOT_BEGUN)
+}
+
+/// No interaction was answered, and nothing above says why.
+fn silent(step: &LoadStep, _: Base) -> Labelled {
+    let evidence = not_begun(step).into_iter().collect();
+    (step.interactions == 0).then_some((LoadLabel::NoAnswer, evidence))
+}
+
+/// The response rose, or arrivals found no user, and nothing above says why.
 fn rose(step: &LoadStep, base: Base) -> Labelled {
     let ratio = step.response.map_or(0.0, |times| times.mean_seconds / base.response_seconds);
     let rise = above(LoadFigure::ResponseRise, ratio, RISE);
-    if rise.is_none() && step.not_begun == 0 {
+    let not_begun = not_begun(step);
+    if rise.is_none() && not_begun.is_none() {
         return None;
     }
     let idle = step
@@ -167,7 +180,7 @@ fn rose(step: &LoadStep, base: Base) -> Labelled {
         .map_or(0.0, |idle| idle.disc_idle_share);
     let disc = above(LoadFigure::DiscIdle, idle, WAIT);
     let label = if disc.is_some() { LoadLabel::DiscBound } else { LoadLabel::WaitsElsewhere };
-    Some((label, rise.into_iter().chain(disc).collect()))
+    Some((label, rise.into_iter().chain(not_begun).chain(disc).collect()))
 }
 
 #[cfg(test)]
@@ -214,6 +227,18 @@ mod tests {
         let mut strangers = step(2.0, 0.95, 0.1);
         strangers.cpu_seconds_per_interaction = Some(0.2);
         check(&strangers, BASE, LoadLabel::WaitsElsewhere, &[ResponseRise]);
+    }
+
+    #[test]
+    fn arrivals_that_no_user_took_and_silence_have_labels_with_evidence() {
+        use LoadFigure::{NotBegun, ResponseRise};
+        let late = |response| LoadStep { not_begun: 7, ..step(response, 0.2, 0.1) };
+        check(&late(1.1), BASE, LoadLabel::WaitsElsewhere, &[NotBegun]);
+        check(&late(2.0), BASE, LoadLabel::WaitsElsewhere, &[ResponseRise, NotBegun]);
+        let silent = LoadStep { interactions: 0, response: None, ..step(1.0, 0.2, 0.1) };
+        check(&silent, BASE, LoadLabel::NoAnswer, &[]);
+        let arrivals = LoadStep { not_begun: 7, ..silent };
+        check(&arrivals, BASE, LoadLabel::NoAnswer, &[NotBegun]);
     }
 
     #[test]

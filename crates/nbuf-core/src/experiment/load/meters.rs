@@ -1,5 +1,6 @@
 //! The meters of a step: the idle split of `nbuf watch`, and for each command the split of `nbuf run`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::gauge::Look;
@@ -120,6 +121,11 @@ impl Metered {
             };
             (idle, of_a + of_b)
         })
+    }
+
+    /// Where the time of each command went, by the time of its end.
+    pub(super) fn by_end(&self) -> HashMap<u64, Times> {
+        self.done.iter().map(|done| (done.ended_ns, done.real_time)).collect()
     }
 
     /// The sums of the commands that ended in a window, and their number; nothing where none did.

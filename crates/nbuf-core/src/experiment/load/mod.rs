@@ -24,6 +24,8 @@ mod charge;
 #[cfg(feature = "capture")]
 mod condition;
 #[cfg(feature = "capture")]
+mod costs;
+#[cfg(feature = "capture")]
 mod draft;
 #[cfg(feature = "capture")]
 mod error;
@@ -35,6 +37,8 @@ pub mod history;
 mod label;
 #[cfg(feature = "capture")]
 mod limit;
+#[cfg(feature = "capture")]
+mod lines;
 #[cfg(feature = "capture")]
 mod meters;
 #[cfg(feature = "capture")]
@@ -68,6 +72,8 @@ mod usage;
 mod user;
 #[cfg(feature = "capture")]
 mod warm_up;
+#[cfg(feature = "capture")]
+mod working_set;
 
 #[cfg(feature = "capture")]
 pub use draft::{Draft, DraftError};

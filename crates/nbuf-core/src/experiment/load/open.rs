@@ -7,6 +7,7 @@ use super::draft::{self, Draft, DraftError};
 use super::recorded;
 use super::script::{Script, ScriptError};
 use crate::sys::input::{self, Refused};
+use crate::workload::source::Packing;
 
 /// What a draft is made of; a longer log has the same users again.
 const LOG_BYTES_MAX: u64 = 256 << 20;
@@ -38,6 +39,22 @@ pub enum OpenError {
         /// The error, and how to correct it.
         what: String,
     },
+    /// It has no line.
+    #[error(
+        "{name} is empty: give an access log of nginx, a log of PostgreSQL, or a recording of nbuf watch --record"
+    )]
+    Empty {
+        /// The file.
+        name: String,
+    },
+    /// It is a log that is packed.
+    #[error("{name} is packed with {packing}: unpack it first")]
+    Packed {
+        /// The file.
+        name: String,
+        /// What packs it.
+        packing: &'static str,
+    },
     /// It is no log that a script can be drafted from.
     #[error("{name}: {cause}")]
     Draft {
@@ -68,12 +85,44 @@ pub fn open(path: &Path) -> Result<Script, OpenError> {
     Ok(script)
 }
 
-/// Drafts a script from a log of nginx or `PostgreSQL`. Requests go to `server`, which begins with `http://`.
+/// Drafts a script from a log of nginx or `PostgreSQL`, or from a recording of `nbuf watch`. Requests go to `server`,
+/// which begins with `http://`.
 pub fn draft(log: &Path, server: &str) -> Result<Draft, OpenError> {
     let name = input::name(log);
     let mut bytes = Vec::new();
     let read = input::open(log)?.take(LOG_BYTES_MAX).read_to_end(&mut bytes);
     read.map_err(|cause| OpenError::Read { name: name.clone(), cause })?;
+    if bytes.is_empty() {
+        return Err(OpenError::Empty { name });
+    }
+    let packing = Packing::of(&bytes);
+    if packing != Packing::None {
+        return Err(OpenError::Packed { name, packing: packing.name() });
+    }
     let text = String::from_utf8_lossy(&bytes);
     draft::draft(&text, server).map_err(|cause| OpenError::Draft { name, cause })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_log_is_refused_with_a_next_step() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("day.jsonl");
+        let cases: [(&[u8], &str); 4] = [
+            (b"", "day.jsonl is empty: give an access log"),
+            (b"\x1f\x8b\x08 some", "packed with gzip: unpack it first"),
+            (b"\x28\xb5\x2f\xfd some", "packed with zstd: unpack it first"),
+            (b"\n", "no recording of nbuf watch --record: give one of these to --from"),
+        ];
+        for (bytes, want) in cases {
+            fs::write(&path, bytes).unwrap();
+            let refused = draft(&path, "http://h").unwrap_err().to_string();
+            assert!(refused.contains(want), "{refused}");
+        }
+    }
 }

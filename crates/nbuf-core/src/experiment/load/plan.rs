@@ -2,6 +2,7 @@
 
 use super::script::{Arrivals, Class, Think};
 use crate::clock::Random;
+use crate::experiment::result::LoadCarried;
 use crate::units::Nanos;
 
 /// What a user does next.
@@ -97,6 +98,16 @@ pub(super) fn mix(classes: &[Class], users: u32) -> Vec<u32> {
         counts[at] += 1;
     }
     counts
+}
+
+/// Divides N*, rounded down, among the classes.
+pub(super) fn carried(classes: &[Class], users: f64) -> Vec<LoadCarried> {
+    /// No machine carries more, and shares of more are not exact.
+    const MOST: u32 = 1_000_000_000;
+    // A quotient of measured times may be a hair below its whole number.
+    let by_class = mix(classes, whole((users + 1e-6).floor()).min(MOST));
+    let one = |(class, users): (&Class, u32)| LoadCarried { name: class.name.clone(), users };
+    classes.iter().zip(by_class).map(one).collect()
 }
 
 fn whole(share: f64) -> u32 {
@@ -208,5 +219,20 @@ mod tests {
             assert_eq!(mix(&classes, users), want, "{users}");
         }
         assert!((1..200).all(|users| mix(&classes, users).iter().sum::<u32>() == users));
+    }
+
+    #[test]
+    fn a_machine_carries_whole_users_by_their_shares() {
+        let classes = script().classes;
+        let of = |users| -> Vec<(String, u32)> {
+            let carried = carried(&classes, users).into_iter();
+            carried.map(|one| (one.name, one.users)).collect()
+        };
+        let named = |users: [u32; 3]| -> Vec<(String, u32)> {
+            ["heavy", "light", "open"].map(str::to_owned).into_iter().zip(users).collect()
+        };
+        assert_eq!(of(0.9), named([0, 0, 0]));
+        assert_eq!(of(6.99), named([1, 3, 2]));
+        assert_eq!(of(f64::MAX).iter().map(|one| one.1).sum::<u32>(), 1_000_000_000);
     }
 }

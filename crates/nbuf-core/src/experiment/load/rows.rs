@@ -13,28 +13,33 @@ use crate::meter::times::Times;
 use crate::sys::cgroup::GroupCounts;
 use crate::units::{Nanos, PAGE_BYTES, whole};
 
+impl Seen {
+    /// Whether an answer came in the window.
+    pub(super) fn has(&self, one: &Interaction) -> bool {
+        one.ended_ns > self.from_ns && one.ended_ns <= self.to_ns
+    }
+}
+
 /// The figures of a step, without its label.
 pub(super) fn row(spec: &Spec, users: u32, condition: Condition, seen: &Seen) -> LoadStep {
     let script = &spec.script;
-    let inside = |one: &&Interaction| one.ended_ns > seen.from_ns && one.ended_ns <= seen.to_ns;
-    let all = seen.kept.iter().flat_map(|kept| &kept.interactions).filter(inside);
+    let all = seen.kept.iter().flat_map(|kept| &kept.interactions).filter(|one| seen.has(one));
     let (failed, answered): (Vec<&Interaction>, Vec<&Interaction>) =
         all.partition(|one| one.has_failed);
     let window_seconds = Nanos(seen.to_ns.saturating_sub(seen.from_ns)).seconds();
     let rate = |count: u64| if window_seconds > 0.0 { count as f64 / window_seconds } else { 0.0 };
-    let mean = |of: fn(&Interaction) -> u64| {
-        let sum: u64 = answered.iter().map(|one| of(one)).sum();
-        (!answered.is_empty()).then(|| Nanos(sum).seconds() / answered.len() as f64)
-    };
     let classes =
         script.classes.iter().zip(&seen.users).enumerate().map(|(at, (class, &users))| {
             let own: Vec<_> = answered.iter().copied().filter(|one| one.class == at).collect();
+            let of_class = usage::of_class(&own, &answered, seen.charged, spec.price.as_ref());
             LoadClass {
                 name: class.name.clone(),
                 users,
                 interactions: own.len() as u64,
                 throughput_per_second: rate(own.len() as u64),
                 response: times(&own, |one| one.intended_ns),
+                think_seconds: mean(&own, |one| one.think_ns),
+                used: of_class.filter(|_| script.servers.is_empty()),
             }
         });
     let whole_step = seen.kept.iter().map(|kept| kept.interactions.len()).sum::<usize>();
@@ -42,7 +47,7 @@ pub(super) fn row(spec: &Spec, users: u32, condition: Condition, seen: &Seen) ->
     let ended = (answered.len() + failed.len()) as f64;
     let share = if whole_step == 0 { 1.0 } else { ended / whole_step as f64 };
     let used = used(spec, seen, &answered, share);
-    let own = mean(|one| one.cpu_ns).filter(|_| !script.has_requests());
+    let own = mean(&answered, |one| one.cpu_ns).filter(|_| !script.has_requests());
     let cpu_each = if script.servers.is_empty() { own } else { used.map(|of| of.cpu_seconds_each) };
     let part = |count: u64| whole((count as f64 * share).round());
     let of_group = |group: GroupCounts| part(group.refaults);
@@ -62,8 +67,8 @@ pub(super) fn row(spec: &Spec, users: u32, condition: Condition, seen: &Seen) ->
         throughput_per_second: rate(answered.len() as u64),
         response: times(&answered, |one| one.intended_ns),
         service: times(&answered, |one| one.began_ns),
-        place_seconds: mean(|one| one.place_ns).filter(|_| condition.table.is_some()),
-        think_seconds: mean(|one| one.think_ns),
+        place_seconds: mean(&answered, |one| one.place_ns).filter(|_| condition.table.is_some()),
+        think_seconds: mean(&answered, |one| one.think_ns),
         cpu_seconds_per_interaction: cpu_each,
         used,
         processors_busy: seen.busy.processors,
@@ -122,6 +127,12 @@ fn split(seen: &Seen) -> Option<LoadSplit> {
         asleep_seconds: each(Part::Asleep),
         unknown_seconds: each(Part::Unknown),
     })
+}
+
+/// Mean seconds; nothing where there are no interactions.
+fn mean(answered: &[&Interaction], of: fn(&Interaction) -> u64) -> Option<f64> {
+    let sum: u64 = answered.iter().map(|one| of(one)).sum();
+    (!answered.is_empty()).then(|| Nanos(sum).seconds() / answered.len() as f64)
 }
 
 fn times(answered: &[&Interaction], from: fn(&Interaction) -> u64) -> Option<LoadTimes> {

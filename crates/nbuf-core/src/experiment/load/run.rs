@@ -11,7 +11,7 @@ use super::notes::{note, strangers};
 use super::script::{Arrivals, Script};
 use super::servers::Servers;
 use super::step::Seen;
-use super::{Error, bounds, label, price, rows, step, usage};
+use super::{Error, bounds, costs, label, lines, plan, price, rows, step, usage, working_set};
 use crate::experiment::result::{LoadCurve, LoadDocument, LoadLimit, LoadPrice, LoadStep, Warning};
 use crate::experiment::session::Session;
 use crate::sys::cgroup::{Hierarchies, sweep};
@@ -47,6 +47,10 @@ pub struct Spec {
     pub cold: Vec<String>,
     /// What to compute the price of commands from.
     pub price: Option<LoadPrice>,
+    /// Whether the observer is given each interaction after its step, as
+    /// [`Interim::LoadLine`](crate::experiment::session::Interim::LoadLine).
+    #[serde(default)]
+    pub lines: bool,
 }
 
 impl Spec {
@@ -169,7 +173,7 @@ impl Made {
             let made = step::make(spec, users, (condition, limited), session, &progress);
             let seen = made.and_then(|seen| has_room(limited, seen, session.is_over()));
             match seen {
-                Ok(seen) => self.add(spec, users, condition, &seen),
+                Ok(seen) => self.add(spec, users, condition, (&seen, session)),
                 Err(error) if self.rows.is_empty() => return Err(error),
                 Err(error) => self.stopped = Some(error.to_string()),
             }
@@ -180,9 +184,20 @@ impl Made {
         Ok(())
     }
 
-    fn add(&mut self, spec: &Spec, users: u32, condition: Condition, seen: &Seen) {
+    fn add(
+        &mut self,
+        spec: &Spec,
+        users: u32,
+        condition: Condition,
+        (seen, session): (&Seen, &Session<'_>),
+    ) {
         let row = rows::row(spec, users, condition, seen);
         note(&row, seen, &mut self.notes);
+        if spec.lines {
+            let number = self.rows.len() as u64 + 1;
+            let given = lines::hand_over(&spec.script, number, (&row, seen), session.observer);
+            self.stopped = given.err().map(|error| error.to_string());
+        }
         self.was_broken_off |= !seen.is_whole;
         self.rows.push(row);
         self.killed.push(seen.killed);
@@ -194,9 +209,14 @@ impl Made {
         let processors = u32::try_from(processors).unwrap_or(u32::MAX);
         label::all(&mut rows, processors, !spec.script.servers.is_empty());
         notes.extend(rows.iter().filter_map(|row| strangers(row, processors)));
-        let closed = |at: &Arrivals| spec.certify || *at == Arrivals::Closed;
-        let is_closed = spec.script.classes.iter().all(|class| closed(&class.arrivals));
-        let knee = |rows: &[LoadStep]| bounds::knee(rows, processors).filter(|_| is_closed);
+        let mut classes = spec.script.classes.iter();
+        // Without think times N* is of other users than the script's.
+        let has_knee = !spec.certify && classes.all(|class| class.arrivals == Arrivals::Closed);
+        let knee = |rows: &[LoadStep]| {
+            let mut knee = bounds::knee(rows, processors).filter(|_| has_knee)?;
+            knee.classes = plan::carried(&spec.script.classes, knee.users);
+            Some(knee)
+        };
         let by_limit = rows.chunk_by(|a, b| a.limit_bytes == b.limit_bytes);
         let mut killed = killed.into_iter();
         let mut limits: Vec<LoadLimit> = by_limit
@@ -205,7 +225,7 @@ impl Made {
                     limit_bytes: rows.first()?.limit_bytes?,
                     used: usage::of_steps(rows.iter(), spec.price.as_ref()),
                     is_cheapest: false,
-                    knee: knee(rows),
+                    knee: knee(of_first_condition(rows)),
                     killed: killed.by_ref().take(rows.len()).sum(),
                 })
             })
@@ -221,7 +241,11 @@ impl Made {
             })
             .filter(|curve| (curve.limit_bytes, curve.table, curve.cpus) != (None, None, None))
             .collect();
-        let first = curves.first().map(|curve| curve.knee);
+        let costs = rows
+            .chunk_by(|a, b| Condition::of(a) == Condition::of(b))
+            .flat_map(|rows| costs::of(rows, knee(rows).as_ref(), processors, spec.price.as_ref()))
+            .collect();
+        let first = curves.first().map(|curve| curve.knee.clone());
         LoadDocument {
             schema: LoadDocument::SCHEMA.to_owned(),
             seed: spec.script.seed,
@@ -232,11 +256,18 @@ impl Made {
             is_complete: !was_broken_off && stopped.is_none() && rows.len() == spec.steps(),
             limits,
             curves,
+            working_set: working_set::of(&rows),
             steps: rows,
             stopped,
+            costs,
             notes,
         }
     }
+}
+
+/// The steps before the first with other conditions: demands on one processor are not those on two.
+fn of_first_condition(rows: &[LoadStep]) -> &[LoadStep] {
+    rows.chunk_by(|a, b| Condition::of(a) == Condition::of(b)).next().unwrap_or_default()
 }
 
 /// What was seen, if the limit has room for one command.
@@ -248,5 +279,79 @@ fn has_room(limited: Option<&Limited>, seen: Seen, is_over: bool) -> Result<Seen
             Err(Error::TooSmall { limit: *limit, killed: seen.killed })
         }
         _ => Ok(seen),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::result::LoadTimes;
+
+    const SCRIPT: &str = "
+        [[class]]
+        name = 'heavy'
+        think = { kind = 'fixed', seconds = 1 }
+        command = [{ run = ['true'] }]
+        [[class]]
+        name = 'light'
+        share = 2
+        command = [{ run = ['true'] }]";
+
+    fn spec(certify: bool) -> Spec {
+        Spec {
+            script: Script::parse(SCRIPT).unwrap(),
+            users: vec![1],
+            duration: Duration::from_secs(1),
+            warm_up: None,
+            certify,
+            limits: vec![Bytes(1 << 30)],
+            tables: Vec::new(),
+            cpus: vec![1, 2],
+            cold: Vec::new(),
+            price: None,
+            lines: false,
+        }
+    }
+
+    /// One user, alone, whose commands need this much of a processor.
+    fn row(cpus: u32, cpu_seconds: f64) -> LoadStep {
+        LoadStep {
+            users: 1,
+            limit_bytes: Some(Bytes(1 << 30)),
+            cpus: Some(cpus),
+            interactions: 100,
+            throughput_per_second: 0.8,
+            think_seconds: Some(1.0),
+            cpu_seconds_per_interaction: Some(cpu_seconds),
+            response: Some(LoadTimes { mean_seconds: 0.2, ..LoadTimes::default() }),
+            ..LoadStep::default()
+        }
+    }
+
+    fn document(certify: bool) -> LoadDocument {
+        let rows = vec![row(1, 0.2), row(2, 0.1)];
+        Made { rows, killed: vec![0, 3], ..Made::default() }.document(&spec(certify))
+    }
+
+    #[test]
+    fn the_knee_of_a_limit_is_of_its_first_condition() {
+        let made = document(false);
+        assert_eq!((made.limits.len(), made.curves.len(), made.limits[0].killed), (1, 2, 3));
+        let users = |at: usize| made.curves[at].knee.as_ref().unwrap().users;
+        assert!((users(0) - 6.0).abs() < 1e-9 && (users(1) - 24.0).abs() < 1e-9, "{made:?}");
+        // Six users: one third of them is heavy.
+        let classes = &made.curves[0].knee.as_ref().unwrap().classes;
+        let of: Vec<_> = classes.iter().map(|one| (one.name.as_str(), one.users)).collect();
+        assert_eq!(of, [("heavy", 2), ("light", 4)]);
+        assert_eq!(made.limits[0].knee, made.curves[0].knee);
+        assert_eq!(made.knee, made.curves[0].knee);
+    }
+
+    #[test]
+    fn users_who_do_not_think_have_no_knee() {
+        let made = document(true);
+        let curves = made.curves.iter().map(|curve| &curve.knee);
+        let limits = made.limits.iter().map(|limit| &limit.knee);
+        assert!(curves.chain(limits).chain([&made.knee]).all(Option::is_none), "{made:?}");
     }
 }

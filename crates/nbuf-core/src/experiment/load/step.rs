@@ -116,7 +116,7 @@ pub(super) fn make(
         processors: looked_at(used.as_deref(), &looks),
         charged: charge::between(&charges, from_ns, to_ns),
         group: counted.zip(shared.group.as_deref()).map(|(from, group)| group.counts().since(from)),
-        killed: killed(&shared) - killed_before,
+        killed: since(killed_before, killed(&shared)),
         begin_ns,
         from_ns,
         to_ns,
@@ -255,9 +255,13 @@ fn watch(
 }
 
 /// Processes that the kernel killed for lack of memory in the group so far.
-fn killed(shared: &Shared) -> u64 {
-    let usage = shared.group.as_ref().and_then(|group| group.limiter().usage().ok());
-    usage.map_or(0, |usage| usage.oom_kills)
+fn killed(shared: &Shared) -> Option<u64> {
+    Some(shared.group.as_ref()?.limiter().usage().ok()?.oom_kills)
+}
+
+/// How many more there are than before; none where one of the two could not be read.
+fn since(before: Option<u64>, now: Option<u64>) -> u64 {
+    before.zip(now).map_or(0, |(before, now)| now.saturating_sub(before))
 }
 
 /// Whether memory is too small for every command so far.
@@ -266,7 +270,7 @@ fn has_no_room(shared: &Shared) -> bool {
     shared.group.is_some()
         && count >= FAILURES
         && shared.answered.load(Ordering::Relaxed) == 0
-        && killed(shared) >= FAILURES as u64
+        && killed(shared).is_some_and(|killed| killed >= FAILURES as u64)
 }
 
 /// What all users did; those who still ask for something are left after a while.
@@ -291,4 +295,30 @@ fn warm_up(kept: &[Kept], begin_ns: u64) -> (u64, Option<Cut>) {
     let cut = mser5(&responses);
     let last = cut.values().checked_sub(1).and_then(|at| ended.get(at));
     (last.map_or(begin_ns, |&(ended_ns, _)| ended_ns), Some(cut))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_states_how_often_memory_is_sampled() {
+        assert_eq!((LOOK.as_nanos(), LOOK * 10), (LOOK_NS.into(), Duration::from_secs(1)));
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/load.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.contains("page cache included, over time; ten samples a second"));
+    }
+
+    #[test]
+    fn a_count_that_cannot_be_read_is_no_count() {
+        for (before, now, want) in [
+            (Some(2), Some(5), 3),
+            (Some(2), None, 0),
+            (None, Some(5), 0),
+            (Some(5), Some(2), 0),
+            (None, None, 0),
+        ] {
+            assert_eq!(since(before, now), want, "{before:?} {now:?}");
+        }
+    }
 }

@@ -28,6 +28,32 @@ pub(super) fn of_window(
     (used.commands > 0).then(|| ratios(used, price))
 }
 
+/// The usage of the commands of one class, of all that were answered. What is counted for the group alone is divided:
+/// memory by the time in which commands ran, and disc operations by the bytes that they read.
+pub(super) fn of_class(
+    own: &[&Interaction],
+    all: &[&Interaction],
+    charged: Option<Charged>,
+    price: Option<&LoadPrice>,
+) -> Option<LoadUse> {
+    let sum = |these: &[&Interaction], of: fn(&Interaction) -> u64| -> f64 {
+        these.iter().filter(|one| one.is_command).map(|one| of(one)).sum::<u64>() as f64
+    };
+    let share = |of: fn(&Interaction) -> u64| {
+        let whole = sum(all, of);
+        (whole > 0.0).then(|| sum(own, of) / whole)
+    };
+    let ran = share(|one| one.ended_ns.saturating_sub(one.began_ns)).unwrap_or(0.0);
+    // Commands that only write have operations, too.
+    let read = share(|one| one.bytes_read).unwrap_or(ran);
+    let part = |count: u64| whole((count as f64 * read).round());
+    let charged = charged.map(|charged| Charged {
+        page_seconds: charged.page_seconds * ran,
+        disc_operations: charged.disc_operations.map(part),
+    });
+    of_window(own, charged, price)
+}
+
 /// The usage of a window's commands and of the servers that worked for them: the group's in the whole step, times the
 /// `share` of its interactions that is in the window. Nothing where a part of that was not counted.
 pub(super) fn with_servers(
@@ -52,7 +78,14 @@ pub(super) fn of_steps<'a>(
     steps: impl Iterator<Item = &'a LoadStep>,
     price: Option<&LoadPrice>,
 ) -> Option<LoadUse> {
-    let all = steps.filter_map(|step| step.used.as_ref());
+    sum(steps.filter_map(|step| step.used.as_ref()), price)
+}
+
+/// The sum of several.
+pub(super) fn sum<'a>(
+    all: impl Iterator<Item = &'a LoadUse>,
+    price: Option<&LoadPrice>,
+) -> Option<LoadUse> {
     let both = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
     let sum = all.copied().reduce(|sum, step| LoadUse {
         commands: sum.commands + step.commands,
@@ -110,5 +143,30 @@ mod tests {
         let both = of_steps([&step, &step].into_iter(), None).unwrap();
         assert_eq!((both.commands, both.page_seconds), (4, Some(160.0)));
         assert_eq!(both.cpu_seconds_each.to_bits(), used.cpu_seconds_each.to_bits());
+    }
+
+    /// A heavy command runs three times as long as a light one, and reads all that is read.
+    #[test]
+    fn what_the_group_alone_counts_is_divided_among_classes_without_a_rest() {
+        let one = |class, ended_ns, bytes_read| Interaction {
+            class,
+            ended_ns,
+            bytes_read,
+            is_command: true,
+            ..Interaction::default()
+        };
+        let (heavy, light) = (one(0, 3_000, PAGE_BYTES), one(1, 1_000, 0));
+        let charged = Charged { page_seconds: 80.0, disc_operations: Some(6) };
+        let all = [&heavy, &light, &light];
+        let of = |own: &[&Interaction]| of_class(own, &all, Some(charged), None).unwrap();
+        let (of_heavy, of_light) = (of(&all[..1]), of(&all[1..]));
+        assert_eq!((of_heavy.page_seconds, of_heavy.disc_operations), (Some(48.0), Some(6)));
+        assert_eq!((of_light.page_seconds, of_light.disc_operations), (Some(32.0), Some(0)));
+        assert_eq!((of_heavy.fills, of_light.page_seconds_each), (1, Some(16.0)));
+        // Without reads, operations follow the time.
+        let all = [&light, &light, &light];
+        let third = of_class(&all[..1], &all, Some(charged), None).unwrap();
+        assert_eq!(third.disc_operations, Some(2));
+        assert_eq!(of_class(&[], &all, Some(charged), None), None);
     }
 }

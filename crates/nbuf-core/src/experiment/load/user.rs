@@ -18,7 +18,7 @@ use crate::sys::process::{Account, monotonic_ns};
 use crate::workload::command::{Around, Command, Error, brief};
 use crate::workload::observe::commands::Changes;
 
-/// Interactions of a step at most, so that their times fit into memory: 104 bytes each.
+/// Interactions of a step at most, so that their times fit into memory: 96 bytes each.
 pub(super) const INTERACTIONS_MAX: usize = 4_000_000;
 
 /// What all users of a step share.
@@ -54,6 +54,8 @@ pub(super) struct Shared {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Interaction {
     pub(super) class: usize,
+    /// The number of the action in the class.
+    pub(super) action: usize,
     /// When it was to begin, when it began and when the answer was there.
     pub(super) intended_ns: u64,
     pub(super) began_ns: u64,
@@ -78,6 +80,8 @@ pub(super) struct Interaction {
 /// What one user did.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
+    /// The number of the user in the class, from 0.
+    pub(super) user: u32,
     pub(super) interactions: Vec<Interaction>,
     /// Interactions that the end of the step broke off.
     pub(super) unfinished: u64,
@@ -119,7 +123,7 @@ impl Shared {
 /// The life of a user until the end of the step.
 pub(super) fn live(shared: &Shared, class_at: usize, user: u32) -> Kept {
     let class = &shared.script.classes[class_at];
-    let mut kept = Kept::default();
+    let mut kept = Kept { user, ..Kept::default() };
     let mut state = UserState { shared, client: None, next_free_ns: shared.begin_ns };
     let is_open = shared.thinks && class.arrivals != Arrivals::Closed;
     let mut sequence = Sequence::of_user(shared.script.seed, class_at, user);
@@ -134,8 +138,13 @@ pub(super) fn live(shared: &Shared, class_at: usize, user: u32) -> Kept {
             return kept;
         }
         let think_ns = if is_open { 0 } else { next.pause.0 };
-        let template =
-            Interaction { class: class_at, intended_ns, think_ns, ..Interaction::default() };
+        let template = Interaction {
+            class: class_at,
+            action: next.action,
+            intended_ns,
+            think_ns,
+            ..Interaction::default()
+        };
         match state.act(class, next.action, template, &mut kept) {
             Ok(true) => {}
             Ok(false) => {
@@ -253,5 +262,16 @@ impl UserState<'_> {
         }
         let has_failed = answer.is_err();
         Some((Interaction { began_ns, ended_ns, has_failed, ..interaction }, answer.err()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interactions_of_a_step_fit_into_a_known_amount_of_memory() {
+        assert_eq!(size_of::<Interaction>(), 96);
+        assert_eq!(INTERACTIONS_MAX * size_of::<Interaction>(), 384_000_000);
     }
 }

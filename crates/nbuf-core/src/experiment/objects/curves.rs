@@ -2,7 +2,7 @@
 
 use super::{Cell, Costs, Objects};
 use crate::cache::engine::Count;
-use crate::cache::objects::ObjectCount;
+use crate::cache::objects::{ObjectCount, Oversized};
 use crate::experiment::grid::{corners_of_steps, counted, even_sizes, target};
 use crate::experiment::result::{CurveCorners, CurvePoint, ObjectFacts, PolicyCurve};
 use crate::experiment::target::Target;
@@ -60,6 +60,8 @@ impl Objects {
             ttl: self.plan.ttl.map(|ttl| ttl.to_string()),
             admissions: self.plan.admissions.iter().map(ToString::to_string).collect(),
             expired: self.plan.ttl.map(|_| self.plan.expired.to_string()),
+            oversized: (self.plan.oversized != Oversized::Bypass)
+                .then(|| self.plan.oversized.to_string()),
             exact_from_bytes: misses.map(|_| self.known.largest_bytes),
         });
         curve.target = wanted.map(|wanted| {

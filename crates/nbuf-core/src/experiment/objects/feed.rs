@@ -10,7 +10,7 @@ use crate::workload::pages::{KeyRange, Step, Writes};
 
 /// The largest object: as large as the longest request that is taken in pages. All sums
 /// then stay within 64 bits.
-const OBJECT_BYTES_MAX: u64 = 1 << 34;
+pub(in crate::experiment) const OBJECT_BYTES_MAX: u64 = 1 << 34;
 
 impl Objects {
     /// Requests, in order.
@@ -87,7 +87,7 @@ impl Objects {
         if self.first.is_none() {
             self.batch.iter().for_each(|object| self.known.access(object));
         }
-        if !self.known.is_constant() {
+        if !self.known.only_grows() {
             // They do not hold for this trace, and the caches need the memory.
             self.distances = None;
         }

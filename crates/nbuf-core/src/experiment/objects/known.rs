@@ -13,6 +13,8 @@ pub(super) struct Known {
     pub(super) largest_bytes: u64,
     /// Accesses to an object that had another size before.
     pub(super) size_changes: u64,
+    /// Those that found a larger size.
+    shrinks: u64,
     /// Objects that were removed.
     pub(super) removals: u64,
 }
@@ -28,13 +30,14 @@ impl Known {
             return;
         };
         self.size_changes += u64::from(*last != charge);
+        self.shrinks += u64::from(*last > charge);
         *last = charge;
         self.distinct_bytes += charge.saturating_sub(*most);
         *most = charge.max(*most);
     }
 
-    /// Whether byte distances hold.
-    pub(super) fn is_constant(&self) -> bool {
-        self.size_changes == 0 && self.removals == 0
+    /// Whether byte distances hold: no object became smaller, and none was removed.
+    pub(super) fn only_grows(&self) -> bool {
+        self.shrinks == 0 && self.removals == 0
     }
 }

@@ -2,8 +2,8 @@
 //! trace, and some by a second.
 //!
 //! An access is to a key, or to a whole request by its start; it takes its length and an overhead. The
-//! byte distances give exact LRU at all sizes from the largest object up, while no object changes its
-//! size or is removed. Smaller sizes, LRU in other traces and all other policies run at each size. Sizes
+//! byte distances give exact LRU at all sizes from the largest object up, while no object becomes
+//! smaller or is removed. Smaller sizes, LRU in other traces and all other policies run at each size. Sizes
 //! that follow from the trace, and the largest object, are known at its end, so these wait for a second
 //! reading. A pipe has none: there every policy runs at sizes that are known beforehand.
 //!
@@ -23,12 +23,12 @@ use crate::cache::policy::Choice;
 use crate::meter::byte_distance::{ByteDistances, ByteMisses};
 use crate::units::{SizeList, SizeListError};
 use crate::workload::pages::{Pages, Step, Tally, Whole};
+pub(super) use feed::OBJECT_BYTES_MAX;
 use known::Known;
 use lifetimes::Lifetimes;
 pub use lifetimes::{Ttl, TtlError};
 pub use plan::CannotWeigh;
-use plan::must_weigh;
-pub(super) use plan::{Costs, Plan, can_weigh};
+pub(super) use plan::{Costs, Plan, can_weigh, must_weigh};
 
 /// The policy that is exact at every size.
 const LRU: &str = "lru";
@@ -92,7 +92,7 @@ pub(super) enum Refused {
 impl Objects {
     /// Ready for the first reading.
     pub(super) fn new(plan: Plan) -> Result<Self, Refused> {
-        plan.policies.iter().try_for_each(must_weigh)?;
+        plan.policies.iter().try_for_each(|choice| must_weigh(choice, &[]))?;
         let relative = plan.sizes.as_ref().is_some_and(SizeList::is_relative);
         if relative && !plan.again {
             return Err(SizeListError::Once.into());
@@ -154,7 +154,7 @@ impl Objects {
         }
         self.tally = Some(self.pages.tally());
         // What is removed last of all ends them too.
-        let distances = self.distances.take().filter(|_| self.known.is_constant());
+        let distances = self.distances.take().filter(|_| self.known.only_grows());
         self.misses = distances.map(ByteDistances::finish);
         let had_distances = self.has_distances;
         if self.accesses == 0 || !self.plan.again {

@@ -3,7 +3,7 @@
 use super::Ttl;
 use crate::cache::admission::Admission;
 use crate::cache::allocator::Allocator;
-use crate::cache::objects::{Expired, Layers};
+use crate::cache::objects::{Expired, Layers, Oversized};
 use crate::cache::policy::{Choice, POLICIES};
 use crate::trace::request::Unit;
 use crate::units::SizeList;
@@ -41,6 +41,8 @@ pub(in crate::experiment) struct Plan {
     pub(in crate::experiment) ttl: Option<Ttl>,
     /// What becomes of expired objects.
     pub(in crate::experiment) expired: Expired,
+    /// What an object that is larger than the cache does to the others.
+    pub(in crate::experiment) oversized: Oversized,
     /// What decides whether an object that missed comes in.
     pub(in crate::experiment) admissions: Vec<Admission>,
     /// What misses cost.
@@ -57,7 +59,8 @@ impl Plan {
     /// What is around each policy.
     pub(super) fn layers(&self) -> Layers {
         let expired = self.ttl.map(|_| self.expired);
-        Layers { seed: self.seed, expired, admissions: self.admissions.clone() }
+        let Self { seed, oversized, .. } = *self;
+        Layers { seed, expired, oversized, admissions: self.admissions.clone() }
     }
 
     /// Whether byte distances may hold: nothing but LRU decides what is there.
@@ -87,11 +90,16 @@ pub(in crate::experiment) fn can_weigh(choice: &Choice) -> bool {
     choice.row().objects.is_some()
 }
 
-pub(super) fn must_weigh(choice: &Choice) -> Result<(), CannotWeigh> {
+/// Refuses a policy that cannot be counted over objects. The advice does not name the policies of `without`.
+pub(in crate::experiment) fn must_weigh(
+    choice: &Choice,
+    without: &[&str],
+) -> Result<(), CannotWeigh> {
     if can_weigh(choice) {
         return Ok(());
     }
     let can = POLICIES.iter().filter(|row| row.objects.is_some()).map(|row| row.name);
+    let can = can.filter(|name| !without.contains(name));
     let (policy, can) = (choice.to_string(), can.collect::<Vec<_>>().join(", "));
     Err(CannotWeigh { policy, can })
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::cache::allocator::Allocator;
-use crate::cache::objects::Expired;
+use crate::cache::objects::{Expired, Oversized};
 use crate::experiment::result::{CurvePoint, PolicyCurve};
 use crate::trace::request::{Op, Request, Unit};
 use crate::workload::pages::Writes;
@@ -21,6 +21,7 @@ fn plan(sizes: Option<&str>, overhead_bytes: u64) -> Plan {
         warmup_requests: 0,
         ttl: None,
         expired: Expired::Evict,
+        oversized: Oversized::Bypass,
         admissions: Vec::new(),
         costs: Costs::Equal,
         seed: 1,
@@ -66,11 +67,11 @@ fn lru(requests: &[Request], cache_bytes: u64, overhead: u64) -> (u64, u64) {
     (misses, miss_bytes)
 }
 
-fn check(requests: &[Request], overhead: u64, is_constant: bool) {
+fn check(requests: &[Request], overhead: u64, only_grows: bool) {
     let all = curves(plan(None, overhead), requests);
     let lru_curve = &all[0];
     let facts = lru_curve.objects.as_ref().unwrap();
-    assert_eq!(facts.exact_from_bytes.is_some(), is_constant && !requests.is_empty());
+    assert_eq!(facts.exact_from_bytes.is_some(), only_grows && !requests.is_empty());
     let counted = |point: &CurvePoint| (point.misses, point.miss_bytes.unwrap());
     for point in &lru_curve.points {
         assert_eq!(counted(point), lru(requests, point.pages, overhead), "{}", point.pages);
@@ -151,6 +152,21 @@ proptest! {
         let request = |&key: &u64| read(key << 40, sizes[usize::try_from(key).unwrap()]);
         let requests: Vec<Request> = keys.iter().map(request).collect();
         prop_assume!(requests.iter().any(|request| request.length_bytes + overhead > 0));
+        check(&requests, overhead, true);
+    }
+
+    #[test]
+    fn all_sizes_at_once_are_those_of_single_runs_where_objects_only_grow(
+        mut sizes in prop::collection::vec(1..9_u64, 8),
+        events in prop::collection::vec((0..8_u64, prop_oneof![3 => Just(0), 1 => 0..9_u64]), 1..100),
+        overhead in 0..5_u64,
+    ) {
+        let request = |&(key, more): &(u64, u64)| {
+            let size = &mut sizes[usize::try_from(key).unwrap()];
+            *size += more;
+            read(key << 40, *size)
+        };
+        let requests: Vec<Request> = events.iter().map(request).collect();
         check(&requests, overhead, true);
     }
 

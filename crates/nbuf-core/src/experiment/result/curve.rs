@@ -14,7 +14,7 @@ pub struct Point {
     pub lru_misses: u64,
     /// Pages the kernel would fill, readahead included, if it evicted in LRU order.
     pub lru_fills: u64,
-    /// Pages the kernel would fill with its active and inactive lists.
+    /// Pages the kernel would fill with its active and inactive lists; with the multi-generational LRU, if it has that.
     #[serde(alias = "two_list_fills")]
     pub active_inactive_fills: u64,
     /// Whether the two fill figures lie between simulated sizes rather than on one.

@@ -209,6 +209,9 @@ pub struct ObjectFacts {
     /// What becomes of expired objects: `evict` or `free`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expired: Option<String>,
+    /// What an object that is larger than the cache does: `clear` if it empties the cache; absent if it bypasses it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub oversized: Option<String>,
     /// The size from which on the policy was counted at all sizes at once; absent where it ran at each.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub exact_from_bytes: Option<u64>,

@@ -6,6 +6,8 @@ use super::super::warning::Warning;
 pub use super::fleet_choice::{
     FleetLast, FleetPolicies, FleetPolicy, FleetPolicyMisses, FleetWorst,
 };
+pub use super::fleet_representatives::{FleetRepresentative, FleetRepresentatives, FleetSpread};
+use super::fleet_sharing::FleetSharing;
 pub use super::fleet_split::{FleetChange, FleetRule, FleetShare, FleetSplit, FleetVerdict};
 
 /// A row of the plan: a line of `tasks.jsonl`. It has all that the task needs.
@@ -185,6 +187,12 @@ pub struct FleetDocument {
     /// Whether the split of a first part of the time lasts; nothing where it was not asked for.
     #[serde(default)]
     pub last: Option<FleetLast>,
+    /// The caches that hosts share against partitions of them; nothing where it was not asked for.
+    #[serde(default)]
+    pub sharing: Option<FleetSharing>,
+    /// Volumes that stand for the others; nothing where each is unlike all others.
+    #[serde(default)]
+    pub representatives: Option<FleetRepresentatives>,
     /// What a reader must know of these figures.
     #[serde(alias = "cautions")]
     pub warnings: Vec<Warning>,
@@ -224,8 +232,14 @@ pub struct FleetWhole {
     pub hit_pages_each: u64,
     /// Volumes that cannot have the hit ratio.
     pub volumes_below: u64,
+    /// What one volume takes of it: those that can have the hit ratio; nothing where none can.
+    #[serde(default)]
+    pub hit_pages_spread: Option<FleetSpread>,
     /// The knees of all volumes together.
     pub knee_pages: u64,
+    /// The knees one by one, of volumes that have one; nothing where none has.
+    #[serde(default)]
+    pub knee_pages_spread: Option<FleetSpread>,
     /// Misses by memory, split as well as can be.
     pub points: Vec<FleetPoint>,
 }
@@ -257,6 +271,9 @@ pub struct FleetVolume {
     /// Misses by policy, in the order in which they were asked for; none where none were.
     #[serde(default)]
     pub policies: Vec<FleetPolicyMisses>,
+    /// The volume that stands for it; nothing where it stands for itself.
+    #[serde(default)]
+    pub represented_by: Option<String>,
 }
 
 /// Misses at a size.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LiveProbe, Warning};
+use super::{LiveMarks, LiveProbe, LiveSnapshot, Warning};
 use crate::units::Bytes;
 
 /// The document of `nbuf size --pid --json`.
@@ -38,12 +38,21 @@ pub struct LiveDocument {
     pub mapped_share: f64,
     /// Pages that the kernel brought in, a second, with the cache as it was.
     pub fills_per_second: f64,
+    /// The lower edge of its 95 % band for the next window.
+    #[serde(default)]
+    pub fills_per_second_low: f64,
+    /// The upper edge.
+    #[serde(default)]
+    pub fills_per_second_high: f64,
     /// Different pages that were accessed.
     pub touched_bytes: Bytes,
     /// Memory that is no page cache, at the end of the window.
     pub memory: LiveMemory,
     /// Fills at each size of the cache, as far as the window shows.
     pub points: Vec<LivePoint>,
+    /// What a window twice as long would show; absent without a curve.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longer: Option<LiveLonger>,
     /// Whether both halves of the window agree within their bands.
     pub is_steady: bool,
     /// The share of accesses that was to be hits, from 0 to 1.
@@ -57,11 +66,20 @@ pub struct LiveDocument {
     /// What a read of a disc took, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<LiveService>,
+    /// The last known size whose memory is worth having; absent where none saves much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knee_bytes: Option<Bytes>,
     /// The smallest known size that meets it.
     pub answer: Option<LivePoint>,
     /// What lowering the limit of the service for a while showed, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<LiveProbe>,
+    /// How mapped files were watched; absent where they were not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marks: Option<LiveMarks>,
+    /// What was cached when the window began; absent where that could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<LiveSnapshot>,
     /// What to know of the figures.
     pub warnings: Vec<Warning>,
 }
@@ -69,6 +87,19 @@ pub struct LiveDocument {
 impl LiveDocument {
     /// The schema this version writes.
     pub const SCHEMA: &'static str = "nbuf.live/1";
+
+    /// The cache that the group holds and does not need, or else the cache that it needs and does not hold. Nothing
+    /// where the kernel has no account of the group, or where the need is not known.
+    pub fn frees_or_lacks(&self) -> (Option<Bytes>, Option<Bytes>) {
+        let needed = match &self.answer {
+            Some(answer) => Some(answer.cache_bytes),
+            None => self.points.is_empty().then(Bytes::default),
+        };
+        let known = needed.filter(|_| self.memory.is_charged && self.processes > 0);
+        let held = self.memory.cache_bytes;
+        let more = |one: Bytes, other: Bytes| Some(one - other).filter(|bytes| bytes.0 > 0);
+        (known.and_then(|needed| more(held, needed)), known.and_then(|needed| more(needed, held)))
+    }
 }
 
 /// Memory of programs that run, apart from the page cache.
@@ -125,6 +156,16 @@ pub struct LivePoint {
     /// misses by one read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stall: Option<f64>,
+}
+
+/// What a longer window would show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct LiveLonger {
+    /// Its length.
+    pub seconds: f64,
+    /// About the largest size that it would show, by how the number of new pages fell in this window.
+    pub known_bytes: Bytes,
 }
 
 /// What a read of a disc took.

@@ -59,20 +59,8 @@ impl LiveMachine {
 impl LiveTarget {
     /// The row of a document.
     pub(in crate::experiment) fn of(name: String, live: LiveDocument) -> Self {
-        let needed = match &live.answer {
-            Some(answer) => Some(answer.cache_bytes),
-            None => live.points.is_empty().then(Bytes::default),
-        };
-        let known = needed.filter(|_| live.memory.is_charged && live.processes > 0);
-        let held = live.memory.cache_bytes;
-        let more = |one: Bytes, other: Bytes| Some(one - other).filter(|bytes| bytes.0 > 0);
-        Self {
-            name,
-            failed: None,
-            frees_bytes: known.and_then(|needed| more(held, needed)),
-            lacks_bytes: known.and_then(|needed| more(needed, held)),
-            live: Some(live),
-        }
+        let (frees_bytes, lacks_bytes) = live.frees_or_lacks();
+        Self { name, failed: None, frees_bytes, lacks_bytes, live: Some(live) }
     }
 }
 

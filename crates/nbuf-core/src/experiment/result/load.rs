@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Warning;
 use super::load_cause::{LoadEvidence, LoadIdle, LoadSplit};
+use super::load_class::{LoadClass, LoadCost, LoadWorkingSet};
 use crate::units::Bytes;
 
 /// The document of `nbuf load --json`.
@@ -27,13 +28,20 @@ pub struct LoadDocument {
     /// Each combination of memory limit, system table and processors, in the order of its steps; none where nothing
     /// of that was varied.
     pub curves: Vec<LoadCurve>,
-    /// Where queues begin, where all classes are closed and there was something to compute it from; under the
-    /// first curve, where there are curves.
+    /// Where queues begin, where users think, all classes are closed and there was something to compute it from; under
+    /// the first curve, where there are curves.
     pub knee: Option<LoadKnee>,
     /// Whether all steps were made to their end.
     pub is_complete: bool,
     /// The error that ended it early, if one did.
     pub stopped: Option<String>,
+    /// What the users of each class cost, under each combination of conditions; nothing of requests, and nothing with
+    /// servers.
+    #[serde(default)]
+    pub costs: Vec<LoadCost>,
+    /// The working set of a command, under memory limits.
+    #[serde(default)]
+    pub working_set: Option<LoadWorkingSet>,
     /// What to know of the figures.
     pub notes: Vec<Warning>,
 }
@@ -117,7 +125,7 @@ pub struct LoadLimit {
     pub limit_bytes: Bytes,
     /// What commands used in all its steps.
     pub used: Option<LoadUse>,
-    /// Where queues begin.
+    /// Where queues begin, in the steps of its first system table and number of processors.
     pub knee: Option<LoadKnee>,
     /// Processes that the kernel killed for lack of memory.
     pub killed: u64,
@@ -126,7 +134,7 @@ pub struct LoadLimit {
 }
 
 /// All steps under one combination of conditions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct LoadCurve {
     /// The memory limit.
@@ -176,7 +184,7 @@ pub struct LoadUse {
     pub fills_each: f64,
     /// Processor time of a command.
     pub cpu_seconds_each: f64,
-    /// Pages of 4 KiB that the group held, page cache included, integrated over time; sampled five times a
+    /// Pages of 4 KiB that the group held, page cache included, integrated over time; sampled ten times a
     /// second. Only under a limit.
     pub page_seconds: Option<f64>,
     /// The same for a command.
@@ -187,22 +195,6 @@ pub struct LoadUse {
     pub disc_operations_each: Option<f64>,
     /// The price of a thousand commands; nothing where something with a price was not counted.
     pub price_per_thousand: Option<f64>,
-}
-
-/// The users of one class.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-pub struct LoadClass {
-    /// Its name.
-    pub name: String,
-    /// Its users.
-    pub users: u32,
-    /// Interactions whose answer came in the window, without those that failed.
-    pub interactions: u64,
-    /// Interactions in a second.
-    pub throughput_per_second: f64,
-    /// From the intended beginning to the answer.
-    pub response: Option<LoadTimes>,
 }
 
 /// A distribution of times; percentiles within a thirtieth.
@@ -243,10 +235,12 @@ pub enum LoadLabel {
     LockBound,
     /// Users wait for a place in the system table.
     TableBound,
+    /// Nothing of that, and no interaction was answered.
+    NoAnswer,
 }
 
 /// The number of users from which queues cannot be avoided, by the asymptotic bounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct LoadKnee {
     /// N* = (think time + sum of the demands) / largest demand.
@@ -259,6 +253,18 @@ pub struct LoadKnee {
     pub demands_seconds: f64,
     /// The mean think time.
     pub think_seconds: f64,
+    /// N* rounded down, divided among the classes as the users of a step are; in the order of the script.
+    pub classes: Vec<LoadCarried>,
+}
+
+/// The users of one class at N*.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct LoadCarried {
+    /// The name of the class.
+    pub name: String,
+    /// Its users.
+    pub users: u32,
 }
 
 /// What has the largest demand.

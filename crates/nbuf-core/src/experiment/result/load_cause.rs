@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::WatchMeter;
+use super::{LoadCarried, WatchMeter};
 
 /// What the processors did in the window of a step; the shares add up to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -96,6 +96,8 @@ pub enum LoadFigure {
     PlaceWait,
     /// The share of the time of processors in which they are idle while tasks wait for a disc.
     DiscIdle,
+    /// Open arrivals that no user took before the end of the step.
+    NotBegun,
 }
 
 /// A run in a history of a load: a line of its file.
@@ -123,6 +125,9 @@ pub struct LoadHistory {
     pub fills_each: Option<f64>,
     /// The price of a thousand commands.
     pub price_per_thousand: Option<f64>,
+    /// N* of each class alone, where there are several.
+    #[serde(default)]
+    pub alone: Vec<LoadCarried>,
 }
 
 impl LoadHistory {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Verified;
+use crate::experiment::search::with_slack;
 use crate::units::Bytes;
 
 /// A search for the smallest limit that is enough.
@@ -22,6 +23,20 @@ pub struct SearchReport {
     pub enough_bytes: Bytes,
     /// Whether the two are within 5 % of each other.
     pub is_narrow: bool,
+}
+
+impl SearchReport {
+    /// Returns the run that proves the size, with its limit: the smallest limit that is enough, or the number made of it.
+    /// None if no run did: the size is then the peak of a run without a limit, or more than was too small.
+    pub(in crate::experiment) fn proof(&self) -> Option<(Bytes, &SearchRun)> {
+        let ends = [self.enough_bytes, with_slack(self.enough_bytes)];
+        ends.into_iter().find_map(|limit| {
+            let is_proof = |run: &&SearchRun| {
+                run.limit_bytes == Some(limit) && run.outcome == SearchOutcome::Enough
+            };
+            self.runs.iter().find(is_proof).map(|run| (limit, run))
+        })
+    }
 }
 
 /// What makes a limit enough.

@@ -34,6 +34,9 @@ pub struct ServeTier {
     pub evictions: u64,
     /// Requests that the tier refused, or answered with other bytes.
     pub errors: u64,
+    /// Requests that it had not answered when it was given up.
+    #[serde(default)]
+    pub overdue: u64,
 }
 
 impl ServeTier {
@@ -50,6 +53,7 @@ impl ServeTier {
             fills_skipped: less(|t| t.fills_skipped),
             evictions: less(|t| t.evictions),
             errors: less(|t| t.errors),
+            overdue: less(|t| t.overdue),
             ..self.clone()
         }
     }

@@ -6,8 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ShapePolicies {
-    /// The size of the caches, in pages or keys.
+    /// The size of the caches, in pages or keys, or in bytes.
     pub size: u64,
+    /// Whether the size is in bytes, so that each object takes its own.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_bytes: bool,
     /// The policies, in the order they were asked for.
     pub rows: Vec<ShapePolicy>,
     /// The first policy against each of the others.

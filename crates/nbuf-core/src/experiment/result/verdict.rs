@@ -27,7 +27,7 @@ pub enum Verdict {
     Unreliable,
     /// Runs under one limit disagree whether the fills are within the band.
     Undecided,
-    /// No run at the recommended limit was within its band.
+    /// No run at the recommended limit was within its band; none of a search was enough with it.
     Unproved,
     /// A run at the recommended limit was within its band, but more than that may be needed.
     LowerBound,
@@ -46,9 +46,11 @@ impl SizeReport {
         for run in &mut self.verify {
             run.near_band = deviation(run) <= TOLERANCE;
         }
+        let is_found = self.search.as_ref().map(|search| search.proof().is_some());
         self.verdict = match &self.recommend {
             None => Verdict::NoRecommendation,
-            Some(_) if self.search.is_some() => Verdict::Measured,
+            Some(_) if is_found == Some(true) => Verdict::Measured,
+            Some(_) if is_found == Some(false) => Verdict::Unproved,
             Some(_) if !self.within_band() && self.is_undecided() => Verdict::Undecided,
             Some(_) if !self.within_band() => Verdict::Unreliable,
             Some(_) if !self.within_band_at_limit() => Verdict::Unproved,
@@ -72,15 +74,22 @@ impl SizeReport {
         })
     }
 
-    /// Whether the runs disagree at every limit whose fills were out of band.
+    /// Whether more runs would decide: they disagree at every limit whose fills were out of band, or a search
+    /// ended before a run proved its size.
     pub fn is_undecided(&self) -> bool {
+        if self.search.is_some() {
+            return self.verdict != Verdict::Measured;
+        }
         let mut missed = self.verify.iter().filter(|run| run.within_band == Some(false)).peekable();
         missed.peek().is_some() && missed.all(Verified::is_undecided)
     }
 
     /// Whether nothing contradicts the recommendation: it was measured, or all fills were within their bands.
     pub fn is_reliable(&self) -> bool {
-        self.verdict == Verdict::Measured || self.within_band()
+        match &self.search {
+            Some(_) => self.verdict == Verdict::Measured,
+            None => self.within_band(),
+        }
     }
 
     /// Whether a run with the recommended limit was within its band.
@@ -115,4 +124,59 @@ pub(in crate::experiment) fn deviation(run: &Verified) -> f64 {
     let fills = run.measured_fills as f64;
     let share = |distance: f64, edge: f64| distance.max(0.0) / edge.max(1.0);
     share(low - fills, low).max(share(fills - high, high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::result::{Advice, SearchOutcome, SearchReport, SearchRun};
+    use crate::experiment::search::with_slack;
+
+    const MIB: u64 = 1 << 20;
+
+    /// A search that ends with this size, after a run without a limit and these.
+    fn searched(enough: u64, runs: &[(Bytes, SearchOutcome)]) -> SizeReport {
+        let run = |limit_bytes, outcome| SearchRun { limit_bytes, outcome, ..SearchRun::default() };
+        let mut all = vec![run(None, SearchOutcome::Enough)];
+        all.extend(runs.iter().map(|&(limit, outcome)| run(Some(limit), outcome)));
+        let enough_bytes = Bytes(enough * MIB);
+        SizeReport {
+            recommend: Some(Recommend {
+                kind: Advice::Measured,
+                limit_bytes: with_slack(enough_bytes),
+                cache_bytes: enough_bytes,
+                knee_bytes: enough_bytes,
+                floor_bytes: enough_bytes,
+                ceiling_bytes: enough_bytes,
+                slack_bytes: Bytes(0),
+                spread_bytes: Bytes(0),
+                reason: String::new(),
+            }),
+            search: Some(SearchReport { runs: all, enough_bytes, ..SearchReport::default() }),
+            ..SizeReport::default()
+        }
+        .judged()
+    }
+
+    #[test]
+    fn a_search_measures_its_size_only_if_a_run_had_it_and_was_enough() {
+        use SearchOutcome::{Enough, Killed, TooManyFills};
+        let (exact, slack) = (Bytes(48 * MIB), with_slack(Bytes(48 * MIB)));
+        let cases: [(&[(Bytes, SearchOutcome)], bool); 6] = [
+            (&[(exact, Enough)], true),
+            (&[(slack, Enough)], true),
+            (&[(Bytes(24 * MIB), TooManyFills), (exact, Enough)], true),
+            // The last run was to prove another size, and showed that it is too small.
+            (&[(Bytes(37 * MIB), TooManyFills)], false),
+            (&[(exact, Killed)], false),
+            (&[], false),
+        ];
+        for (runs, is_measured) in cases {
+            let report = searched(48, runs);
+            let want = if is_measured { Verdict::Measured } else { Verdict::Unproved };
+            assert_eq!(report.verdict, want, "{runs:?}");
+            assert_eq!(report.is_reliable(), is_measured, "{runs:?}");
+            assert_eq!(report.is_undecided(), !is_measured, "{runs:?}");
+        }
+    }
 }

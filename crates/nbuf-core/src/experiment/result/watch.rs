@@ -135,6 +135,8 @@ pub struct WatchQueue {
     pub samples: u64,
     /// Times that a thread became able to run; nothing without tracepoints.
     pub entries: Option<u64>,
+    /// Times that a thread stopped being able to run: it waits, or ended; nothing without tracepoints.
+    pub exits: Option<u64>,
     /// Times that a processor went from one thread to another: context switches.
     pub switches: u64,
     /// Processes and threads that were made.

@@ -93,11 +93,10 @@ fn once(spec: &Spec, session: &Session<'_>, input: Option<OwnedFd>) -> Result<Ru
         account: session.account.clone(),
         ..Command::default()
     };
-    let mut threads = Threads::prepare(spec.meters, spec.profile);
+    let threads = Threads::prepare(spec.meters, spec.profile);
     let is_plain = !(spec.meters || spec.profile || spec.timeline || spec.per_line);
-    if is_plain && user_of(session) == 0 {
-        threads = threads.with_programs();
-    }
+    let has_programs = is_plain && user_of(session) == 0;
+    let mut threads = if has_programs { threads.with_programs() } else { threads.with_events() };
     if spec.timeline {
         threads = threads.with_timeline();
     }
@@ -181,7 +180,8 @@ fn document(spec: &Spec, ended: &Ended, observed: &Observed) -> RunDocument {
     }
 }
 
-fn parts(times: &Times) -> RunParts {
+/// Seconds of each part.
+pub(super) fn parts(times: &Times) -> RunParts {
     RunParts {
         on_cpu_seconds: seconds(times[Part::OnCpu]),
         runnable_seconds: seconds(times[Part::Runnable]),

@@ -1,12 +1,16 @@
 //! Whether a server could start, without starting it.
 
+use std::ffi::{OsStr, OsString};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
+use super::journal::JournalFile;
 use super::state::State;
 use super::tier::TierFile;
-use super::{Address, BackendSpec, Error, ExportSpec, RemotePlace, Spec, TlsSpec, TrustSpec};
+use super::{
+    Address, BackendSpec, Error, ExportSpec, RemotePlace, Spec, TierSpec, TlsSpec, TrustSpec,
+};
 use crate::path::nbd;
 
 /// Checks that the discs are there, that sockets have a directory, and that certificates and keys go together. A file
@@ -23,7 +27,11 @@ pub fn check(spec: &Spec) -> Result<Vec<Option<u64>>, Error> {
     spec.tls.as_ref().map(TlsSpec::load).transpose()?;
     spec.trust.as_ref().map(TrustSpec::load).transpose()?;
     spec.state.as_deref().map(State::check).transpose()?;
-    spec.tier.as_ref().map(|tier| TierFile::check(&tier.path)).transpose()?;
+    let mut tiers = spec.exports.iter().filter_map(|export| export.tier.as_ref());
+    tiers.try_for_each(|tier| {
+        TierFile::check(&tier.path)?;
+        JournalFile::check(&tier.journal())
+    })?;
     let sizes = spec.exports.iter().map(|export| look(&export.disc)).collect();
     are_distinct(&spec.exports)?;
     sizes
@@ -50,7 +58,8 @@ impl Identity {
     }
 }
 
-/// Refuses a disc under two names that one of them writes to: each cache would keep what the other has changed.
+/// Refuses a disc under two names that one of them writes to, as each cache would keep what the other has changed; and
+/// a tier of two exports.
 pub(super) fn are_distinct(exports: &[ExportSpec]) -> Result<(), Error> {
     let of_path = |path: &Path| {
         // What is not there is refused where it is opened. A device may have several names.
@@ -86,7 +95,41 @@ pub(super) fn are_distinct(exports: &[ExportSpec]) -> Result<(), Error> {
         }
         seen.push((export, id));
     }
+    have_own_tiers(exports)
+}
+
+/// Refuses a file that two exports have for a tier or its journal: each would overwrite what the other has there.
+fn have_own_tiers(exports: &[ExportSpec]) -> Result<(), Error> {
+    let mut seen: Vec<(&ExportSpec, TierPlace)> = Vec::new();
+    for export in exports {
+        for path in export.tier.iter().flat_map(TierSpec::files) {
+            let place = TierPlace::of(&path);
+            if let Some((other, _)) = seen.iter().find(|(_, known)| *known == place) {
+                let (first, second) = (other.name.clone(), export.name.clone());
+                return Err(Error::SameTier(first, second, path));
+            }
+            seen.push((export, place));
+        }
+    }
     Ok(())
+}
+
+/// A file by its device and number. One that is not there yet: by its directory, and its name there.
+#[derive(Debug, PartialEq, Eq)]
+struct TierPlace(u64, u64, Option<OsString>);
+
+impl TierPlace {
+    fn of(path: &Path) -> Self {
+        if let Ok(found) = std::fs::metadata(path) {
+            return Self(found.dev(), found.ino(), None);
+        }
+        match path.parent().map(std::fs::metadata) {
+            Some(Ok(folder)) => {
+                Self(folder.dev(), folder.ino(), path.file_name().map(OsStr::to_owned))
+            }
+            _ => Self(0, 0, Some(path.as_os_str().to_owned())),
+        }
+    }
 }
 
 fn look(disc: &BackendSpec) -> Result<Option<u64>, Error> {

@@ -12,18 +12,20 @@
 //! ```
 
 mod error;
+mod export;
 
 use std::io::{self, Read as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::{
-    Address, BackendSpec, Bypass, Choice, Error, ExportSpec, NamedDisc, Readahead, Spec, TierSpec,
-    TlsSpec, TrustSpec, Writes,
+    Address, BackendSpec, Bypass, Choice, Error, ExportSpec, Readahead, Spec, TlsSpec, TrustSpec,
+    Writes,
 };
 use crate::sys::input;
 use crate::units::{Bytes, Nanos, Size, as_text};
 pub use error::ConfigError;
+pub use export::ExportConfig;
 
 /// No real file is longer.
 const BYTES_MAX: u64 = 1 << 20;
@@ -80,6 +82,16 @@ pub struct Config {
     pub tier_size: Option<Size>,
     /// Whether a disc that shows no changes counts as unchanged.
     pub tier_trust: Option<bool>,
+    /// Seconds that it may take for a request.
+    pub tier_timeout: Option<usize>,
+    /// Whether it counts for flushes.
+    pub durable_tier: Option<bool>,
+    /// Whether bytes that a journal owes are written to the disc, although it may be another one. No file says so.
+    #[serde(skip)]
+    pub write_dirty: bool,
+    /// Whether bytes that a journal owes are lost. No file says so.
+    #[serde(skip)]
+    pub discard_dirty: bool,
     /// What to evict.
     pub policy: Option<Choice>,
     /// Whether writes are refused.
@@ -104,30 +116,6 @@ pub struct Config {
     pub name: Option<String>,
     /// Discs by name, instead of `disc`: a table `[[export]]` for each.
     pub export: Vec<ExportConfig>,
-}
-
-/// A disc by its name. What it has not is as the server has it.
-#[derive(Clone, Debug, Default, serde::Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct ExportConfig {
-    /// Its name.
-    pub name: String,
-    /// The disc.
-    pub disc: Option<BackendSpec>,
-    /// The size of its cache, in bytes.
-    pub size: Option<Size>,
-    /// When a write is on the disc.
-    pub write: Option<Writes>,
-    /// What to evict.
-    pub policy: Option<Choice>,
-    /// Whether writes are refused.
-    pub read_only: Option<bool>,
-}
-
-impl From<NamedDisc> for ExportConfig {
-    fn from(NamedDisc { name, disc }: NamedDisc) -> Self {
-        Self { name, disc: Some(disc), ..Self::default() }
-    }
 }
 
 impl Config {
@@ -178,9 +166,7 @@ impl Config {
             *path = folder.join(&*path);
         }
         self.disc = self.disc.map(|disc| disc.within(folder));
-        for export in &mut self.export {
-            export.disc = export.disc.take().map(|disc| disc.within(folder));
-        }
+        self.export.iter_mut().for_each(|export| export.move_into(folder));
         self
     }
 
@@ -210,6 +196,10 @@ impl Config {
             tier: self.tier.or(other.tier),
             tier_size: self.tier_size.or(other.tier_size),
             tier_trust: self.tier_trust.or(other.tier_trust),
+            tier_timeout: self.tier_timeout.or(other.tier_timeout),
+            durable_tier: self.durable_tier.or(other.durable_tier),
+            write_dirty: self.write_dirty || other.write_dirty,
+            discard_dirty: self.discard_dirty || other.discard_dirty,
             policy: self.policy.or(other.policy),
             read_only: self.read_only.or(other.read_only),
             readahead: self.readahead.or(other.readahead),
@@ -227,7 +217,7 @@ impl Config {
     /// The server that this describes.
     pub fn spec(self) -> Result<Spec, Error> {
         let exports = self.exports()?;
-        let (tls, trust, tier) = (TlsSpec::of(&self)?, TrustSpec::of(&self)?, TierSpec::of(&self)?);
+        let (tls, trust) = (TlsSpec::of(&self)?, TrustSpec::of(&self)?);
         let absolute =
             |path: PathBuf| std::path::absolute(&path).map_err(|error| Error::Path { path, error });
         let socket = self.socket.map(absolute).transpose()?.map(Address::Unix);
@@ -248,7 +238,6 @@ impl Config {
             tls,
             trust,
             state: self.state.map(absolute).transpose()?,
-            tier,
             threads: within("threads", self.threads, default.threads, THREADS_MAX)?,
             clients_max: within("clients", self.clients, default.clients_max, CLIENTS_MAX)?,
             client_timeout: Nanos(1_000_000_000 * seconds as u64),
@@ -262,35 +251,24 @@ impl Config {
 
     /// The discs that this describes.
     fn exports(&self) -> Result<Vec<ExportSpec>, Error> {
-        if self.export.is_empty() {
+        let exports: Vec<ExportSpec> = if self.export.is_empty() {
             let name = self.name.clone().unwrap_or_default();
             let disc = self.disc.clone();
             let only = ExportConfig { name, disc, ..ExportConfig::default() };
-            return Ok(vec![ExportSpec { is_default: true, ..self.one(&only)? }]);
-        }
-        if self.disc.is_some() || self.name.is_some() {
+            vec![ExportSpec { is_default: true, ..only.over(self)? }]
+        } else if self.disc.is_some() || self.name.is_some() {
             return Err(Error::Both);
+        } else {
+            self.export.iter().map(|export| export.over(self)).collect::<Result<_, _>>()?
+        };
+        let sets_tiers = self.tier_size.is_some()
+            || self.tier_timeout.is_some()
+            || self.tier_trust == Some(true)
+            || self.durable_tier == Some(true);
+        if sets_tiers && exports.iter().all(|export| export.tier.is_none()) {
+            return Err(Error::Missing("tier"));
         }
-        self.export.iter().map(|export| self.one(export)).collect()
-    }
-
-    /// An export, with what it has not from the server.
-    fn one(&self, export: &ExportConfig) -> Result<ExportSpec, Error> {
-        let disc = export.disc.clone().ok_or(Error::Missing("disc"))?;
-        let size = export.size.or(self.size).ok_or(Error::Missing("size"))?;
-        let Size::Absolute(size) = size else { return Err(Error::NoBytes) };
-        let default = ExportSpec::new(disc, size);
-        Ok(ExportSpec {
-            name: export.name.clone(),
-            is_default: false,
-            writes: export.write.or(self.write).unwrap_or(default.writes),
-            policy: export.policy.or(self.policy).unwrap_or(default.policy),
-            is_read_only: export.read_only.or(self.read_only).unwrap_or(default.is_read_only),
-            page_bytes: self.page.unwrap_or(default.page_bytes),
-            readahead: self.readahead.unwrap_or(default.readahead),
-            bypass: self.bypass.unwrap_or(default.bypass),
-            ..default
-        })
+        Ok(exports)
     }
 }
 
@@ -357,14 +335,28 @@ mod tests {
             ("disc = 'file:a'\nsize = '1MiB'\ntier = 't'", "no tier-size is given:"),
             ("disc = 'file:a'\nsize = '1MiB'\ntier-size = '1GiB'", "no tier is given:"),
             ("disc = 'file:a'\nsize = '1MiB'\ntier-trust = true", "no tier is given:"),
+            ("disc = 'file:a'\nsize = '1MiB'\ntier-timeout = 9", "no tier is given:"),
+            ("disc = 'file:a'\nsize = '1MiB'\ndurable-tier = true", "no tier is given:"),
+            (
+                "disc = 'file:a'\nsize = '1MiB'\ntier = 't'\ntier-size = '1GiB'\ntier-timeout = 0",
+                "tier-timeout is 0: give a number from 1 to 86400",
+            ),
             ("disc = 'file:a'\nsize = '1MiB'\ntier = 't'\ntier-size = '9%'", "is in bytes"),
             (
                 "disc = 'file:a'\nsize = '1MiB'\ntier = 't'\ntier-size = '1KiB'",
                 "less than 1 MiB or more than 16 TiB",
             ),
             (
-                "size = '1MiB'\ntier = 't'\ntier-size = '1GiB'\n[[export]]\nname = 'a'\ndisc = 'file:a'\n[[export]]\nname = 'b'\ndisc = 'file:b'",
-                "a tier is for one disc, and 2 are given",
+                "size = '1MiB'\n[[export]]\nname = 'a'\ndisc = 'file:a'\ntier-size = '1GiB'",
+                "no tier is given:",
+            ),
+            (
+                "size = '1MiB'\n[[export]]\nname = 'a'\ndisc = 'file:a'\ntier = 't'",
+                "no tier-size is given:",
+            ),
+            (
+                "size = '1MiB'\ntier-size = '1GiB'\n[[export]]\nname = 'a'\ndisc = 'file:a'",
+                "no tier is given:",
             ),
             ("size = '1MiB'\n[[export]]\nname = ''\ndisc = 'file:b'", "is no name"),
             ("size = '1MiB'\n[[export]]\nname = 'a'", "no disc is given:"),
@@ -400,6 +392,32 @@ mod tests {
         let twice = text.replace("'b'", "'a'");
         let error = Config::parse(&twice).unwrap().spec().unwrap_err();
         assert!(error.to_string().contains("two exports have the name `a`"), "{error}");
+    }
+
+    #[test]
+    fn exports_have_tiers_of_their_own() {
+        let text = "size = '1MiB'\ntier-size = '8MiB'\n[[export]]\nname = 'a'\ndisc = 'file:a'\n\
+            tier = 'a.tier'\n[[export]]\nname = 'b'\ndisc = 'file:b'\ntier = '/b.tier'\n\
+            tier-size = '2MiB'\ntier-trust = true\ntier-timeout = 9\ndurable-tier = true\n[[export]]\nname = 'c'\ndisc = 'file:c'\n";
+        let config = Config::parse(text).unwrap().within(Path::new("/etc/nbuf"));
+        let exports = config.spec().unwrap().exports;
+        let all = exports.iter().map(|export| {
+            let tier = export.tier.as_ref()?;
+            Some((
+                tier.path.to_str()?,
+                tier.size.0 >> 20,
+                tier.trusts,
+                tier.timeout.0 / 1_000_000_000,
+                tier.durable.then(|| tier.journal()),
+            ))
+        });
+        let journal = Some(PathBuf::from("/b.tier.journal"));
+        let want = [
+            Some(("/etc/nbuf/a.tier", 8, false, 5, None)),
+            Some(("/b.tier", 2, true, 9, journal)),
+            None,
+        ];
+        assert_eq!(all.collect::<Vec<_>>(), want);
     }
 
     #[test]

@@ -15,10 +15,6 @@ pub(super) fn describe(spec: &Spec, sizes_bytes: &[u64], server: &Snapshots) -> 
     let mut exports: Vec<ServeDocument> =
         discs.map(|((export, &size_bytes), seen)| of(export, size_bytes, seen)).collect();
     let (clients, clients_ever) = (server.clients, server.clients_ever);
-    if let (Some(file), Some(export)) = (&spec.tier, exports.first_mut()) {
-        let seen = server.discs.first().and_then(|seen| seen.tier.as_ref());
-        export.tier = seen.map(|seen| tier(file, seen));
-    }
     let one = if exports.len() == 1 { exports.pop() } else { None };
     let document = one.unwrap_or_else(|| ServeDocument::sum(exports));
     ServeDocument { clients, clients_ever, ..document }
@@ -76,7 +72,7 @@ fn of(export: &ExportSpec, size_bytes: u64, snapshot: &Snapshot) -> ServeDocumen
             reads: counts.past_reads,
             read_bytes: counts.past_read_bytes,
         },
-        tier: None,
+        tier: export.tier.as_ref().zip(snapshot.tier.as_ref()).map(|(file, seen)| tier(file, seen)),
         figures: Some(figures(snapshot, page_bytes)),
         evictions: counts.evictions,
         writes: counts.writes,
@@ -112,6 +108,7 @@ fn tier(spec: &TierSpec, seen: &TierSnapshot) -> ServeTier {
         fills_skipped: counts.skipped,
         evictions: counts.evictions,
         errors: counts.errors,
+        overdue: counts.overdue,
     }
 }
 

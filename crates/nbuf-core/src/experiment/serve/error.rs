@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::{ConfigError, StateError, TlsError};
+use super::{ConfigError, JournalError, StateError, TlsError};
 use crate::path::nbd::{DiscFileError, ServerError};
 use crate::units::Bytes;
 
@@ -52,16 +52,29 @@ pub enum Error {
     /// The file of the second tier.
     #[error(transparent)]
     Tier(StateError),
+    /// The journal of the second tier, or the disc that it owes bytes to.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// Bytes that a journal owes cannot be both written and lost.
+    #[error("--write-dirty and --discard-dirty are both given: give one")]
+    WriteAndDiscard,
     /// The size of the second tier.
     #[error("a tier of {0} is less than 1 MiB or more than 16 TiB: give another --tier-size")]
     TierSize(Bytes),
-    /// A second tier and several discs.
+    /// Two exports have one second tier.
     #[error(
-        "a tier is for one disc, and {0} are given: serve each disc by a server of its own, or leave out --tier"
+        "the exports `{}` and `{}` have one tier, {}: give each a file of its own, by `tier` in its table or by --export-tier NAME=FILE", .0, .1, .2.display()
     )]
-    TierOfSeveral(usize),
-    /// A tier and the state have one file.
-    #[error("--tier and --state both name {}: give each a file of its own", .0.display())]
+    SameTier(String, String, PathBuf),
+    /// A second tier for an export that is not there, or has one.
+    #[error(
+        "--export-tier gives a tier to `{0}`, which no --export without a tier has as its name: give each export one at most, by its name"
+    )]
+    TierOfNone(String),
+    /// A tier or its journal, and the state, have one file.
+    #[error(
+        "--tier and --state both name {}, for the tier or its journal, and for the state: give each a file of its own", .0.display()
+    )]
     TierIsState(PathBuf),
     /// The server failed.
     #[error(transparent)]
@@ -128,9 +141,9 @@ pub enum Error {
     /// The observer could not take the addresses.
     #[error(transparent)]
     Observer(io::Error),
-    /// The caches and the tables of the tier do not fit into memory.
+    /// The caches, their tables, the tiers and the buffers do not fit into memory.
     #[error(
-        "the caches take {wanted}, and {available} of memory is available: give a smaller --size or --tier-size"
+        "the caches and their tables take {wanted}, and {available} of memory is available: give a smaller --size or --tier-size"
     )]
     NoMemory {
         /// All caches.
@@ -171,9 +184,10 @@ impl Error {
                 | Self::Name(_)
                 | Self::SameName(_)
                 | Self::Both
+                | Self::WriteAndDiscard
                 | Self::NothingSecure
                 | Self::TierSize(_)
-                | Self::TierOfSeveral(_)
+                | Self::TierOfNone(_)
                 | Self::TierIsState(_)
                 | Self::OutOfRange { .. }
                 | Self::Config(_)

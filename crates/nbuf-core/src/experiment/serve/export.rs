@@ -3,13 +3,25 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{BackendSpec, Error, Readahead};
+use super::{BackendSpec, Error, Readahead, TierSpec};
 use crate::cache::cached::{Bypass, PAGE_BYTES_MAX, PAGE_BYTES_MIN, Settings, Writes};
 use crate::cache::policy::Choice;
 use crate::units::Bytes;
 
 /// The longest name, in bytes.
 const NAME_BYTES_MAX: usize = 255;
+
+/// What happens to bytes that a journal owes, where it is not certain that they belong to the disc.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dirty {
+    /// The server does not start.
+    #[default]
+    Refuse,
+    /// They are written to the disc.
+    Write,
+    /// All bytes that the journal owes are lost.
+    Discard,
+}
 
 /// A disc to serve, and its cache.
 #[derive(Clone, Debug)]
@@ -34,6 +46,10 @@ pub struct ExportSpec {
     pub readahead: Readahead,
     /// Whether the cache steps aside where it costs more than it saves.
     pub bypass: Bypass,
+    /// A second tier between the cache and the disc, in a file that no other export has.
+    pub tier: Option<TierSpec>,
+    /// What happens to bytes that a journal owes, perhaps to another disc.
+    pub dirty: Dirty,
 }
 
 impl ExportSpec {
@@ -51,6 +67,8 @@ impl ExportSpec {
             page_bytes: 4096,
             readahead: Readahead::default(),
             bypass: Bypass::Off,
+            tier: None,
+            dirty: Dirty::Refuse,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a running server asks: its document, signals, and the file that SIGHUP has it read again.
 
 use super::{Error, ExportSpec, Readahead, Spec, TlsSpec, describe::describe};
+use crate::cache::tiered::DISC_REFUSED;
 use crate::experiment::notice::{Notice, ServeNotice, TierNotice};
 use crate::experiment::session::Session;
 use crate::path::nbd::{Change, Credentials, Keeper, Signalled, Snapshots};
@@ -47,10 +48,19 @@ impl Keeper for Keep<'_, '_> {
         self.notice(ServeNotice::Stepped { export, is_aside });
     }
 
-    fn tier_lost(&mut self, _: usize, why: &str) {
-        let Some(tier) = &self.spec.tier else { return };
-        let what = TierNotice::Lost(why.to_owned());
+    fn tier_lost(&mut self, disc: usize, why: &str) {
+        let Some(tier) = self.spec.exports[disc].tier.as_ref() else { return };
+        let what = match why {
+            DISC_REFUSED => TierNotice::DiscRefused,
+            why => TierNotice::Lost(why.to_owned()),
+        };
         self.notice(ServeNotice::Tier { file: &tier.path, what: &what });
+    }
+
+    fn journal_lost(&mut self, disc: usize, why: &str, owed_bytes: u64) {
+        let Some(tier) = self.spec.exports[disc].tier.as_ref() else { return };
+        let what = TierNotice::Failed(why.to_owned(), Bytes(owed_bytes));
+        self.notice(ServeNotice::Tier { file: &tier.journal(), what: &what });
     }
 
     fn changed(&mut self, disc: usize, outcome: Result<(Change, Change), &str>) {
@@ -179,7 +189,10 @@ fn fixed(ours: &Spec, other: &Spec) -> Vec<&'static str> {
         ("TLS", TlsSpec::is_like(ours.tls.as_ref(), other.tls.as_ref())),
         ("disc-tls-ca, disc-tls-cert or disc-tls-key", ours.trust == other.trust),
         ("state", ours.state == other.state),
-        ("tier, tier-size or tier-trust", ours.tier == other.tier),
+        (
+            "tier, tier-size, tier-trust, tier-timeout or durable-tier",
+            pairs().all(|(ours, other)| ours.tier == other.tier),
+        ),
         ("client-timeout", ours.client_timeout == other.client_timeout),
         ("spin", ours.spin == other.spin),
         ("control", ours.control == other.control),

@@ -1,8 +1,12 @@
-//! The files that a server keeps for its next start: the list of what caches held, and the second tier.
+//! The files that a server keeps for its next start: the list of what caches held, and the second tiers.
 
+use std::thread::Builder;
+
+use super::journal::JournalFile;
 use super::state::{List, State};
 use super::tier::TierFile;
 use super::{Error, ExportSpec};
+use crate::experiment::notice::{Notice, ServeNotice, TierNotice};
 use crate::experiment::session::Observer;
 use crate::path::nbd::Server;
 
@@ -10,31 +14,47 @@ use crate::path::nbd::Server;
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) state: Option<State>,
-    pub(super) tier: Option<TierFile>,
+    /// The tier of each disc, in their order.
+    pub(super) tiers: Vec<Option<TierFile>>,
+    /// The journal of each disc, in their order.
+    pub(super) journals: Vec<Option<JournalFile>>,
 }
 
 impl Kept {
-    /// Notes in both that a server runs. The list of the run before, as it was.
+    /// Notes in all of them that a server runs. The list of the run before, as it was.
     pub(super) fn begin(
         &mut self,
         server: &mut Server,
         observer: &dyn Observer,
     ) -> Result<Option<List>, Error> {
-        self.tier.as_ref().map_or(Ok(()), |tier| tier.begin(server))?;
+        let mut tiers = self.tiers.iter_mut().enumerate();
+        let begun = tiers.try_for_each(|(disc, tier)| match tier {
+            Some(tier) => tier.begin(server, disc),
+            None => Ok(()),
+        });
+        let marked = || self.journals.iter().flatten().try_for_each(JournalFile::begin);
+        if let Err(error) = begun.and_then(|()| marked()) {
+            self.put_back(None);
+            return Err(error);
+        }
         Ok(self.state.as_mut().and_then(|state| state.begin(observer)))
+    }
+
+    /// The start has succeeded: what only an undone one needs goes.
+    pub(super) fn started(&self) {
+        self.tiers.iter().flatten().for_each(TierFile::cut);
     }
 
     /// Undoes that after a failed start.
     pub(super) fn put_back(&mut self, replaced: Option<List>) {
-        if let Some(tier) = &self.tier {
-            tier.put_back();
-        }
+        self.journals.iter().flatten().for_each(JournalFile::put_back);
+        self.tiers.iter().flatten().for_each(TierFile::put_back);
         if let Some(state) = &mut self.state {
             state.put_back(replaced);
         }
     }
 
-    /// Notes in both how the server ended, and what it held.
+    /// Notes in all of them how the server ended, and what it held. No file waits for the disc of another one.
     pub(super) fn end(
         &mut self,
         exports: &[ExportSpec],
@@ -42,13 +62,37 @@ impl Kept {
         is_clean: bool,
         observer: &dyn Observer,
     ) {
-        if let Some(tier) = &self.tier {
-            let held = if is_clean { server.held_by_tiers().into_iter().next() } else { None };
-            tier.end(held.flatten(), observer);
+        // It gives tiers no more time than a request may take, so it comes before all that may wait.
+        let mut held = if is_clean { server.held_by_tiers() } else { Vec::new() };
+        // A mark that goes changes a time of the disc, which tiers and the state look at.
+        for journal in self.journals.iter().flatten() {
+            journal.end(is_clean, observer);
         }
-        if let Some(state) = &mut self.state {
-            let orders = is_clean.then(|| server.eviction_orders());
-            state.end(exports, orders, observer);
-        }
+        let tiers = std::mem::take(&mut self.tiers).into_iter().enumerate();
+        std::thread::scope(|scope| {
+            let ends = tiers.filter_map(|(disc, tier)| {
+                let tier = tier?;
+                let (path, held) =
+                    (tier.path().to_owned(), held.get_mut(disc).and_then(Option::take));
+                let thread = Builder::new().name("tier".to_owned());
+                Some((path, thread.spawn_scoped(scope, move || tier.end(held))))
+            });
+            // All of them begin before the first one is waited for.
+            let ends: Vec<_> = ends.collect();
+            if let Some(state) = &mut self.state {
+                let orders = is_clean.then(|| server.eviction_orders());
+                state.end(exports, orders, observer);
+            }
+            for (file, end) in ends {
+                let what = match end {
+                    Ok(end) => end.join().unwrap_or(Some(TierNotice::NotClean)),
+                    Err(error) => Some(TierNotice::NotKept(error)),
+                };
+                if let Some(what) = what {
+                    let notice = ServeNotice::Tier { file: &file, what: &what };
+                    observer.notice(&Notice::Serve(notice));
+                }
+            }
+        });
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 
+use super::journal::JournalFile;
 use super::kept::Kept;
 use super::state::{Source, State};
 use super::tier::TierFile;
@@ -25,23 +26,30 @@ pub(super) fn all(
     let trust = spec.trust.as_ref().map(TrustSpec::load).transpose()?;
     let state = spec.state.as_deref();
     let mut state = state.map(|path| State::open(path, observer)).transpose()?;
-    let (mut offers, mut sources, mut tier) = (Vec::new(), Vec::new(), None);
+    let (mut offers, mut sources) = (Vec::new(), Vec::new());
+    let (mut tiers, mut journals) = (Vec::new(), Vec::new());
     for export in &spec.exports {
         let (mut offer, source) = open(spec, export, trust.as_ref(), clock, observer)?;
-        if let Some(wanted) = &spec.tier {
+        // What a journal owes comes to the disc before anything looks at the disc's times.
+        let opened = JournalFile::open(export, offer.disc, &source, clock, observer)?;
+        journals.push(opened.0);
+        offer.disc = opened.1;
+        let mut tier = None;
+        if let Some(wanted) = &export.tier {
             let own = source.try_clone().map_err(ServerError::Wait)?;
             let disc = (offer.disc, own);
             let opened = TierFile::open(wanted, export, disc, (spec.threads, clock), observer)?;
             offer.disc = opened.1;
             tier = Some(opened.0);
         }
+        tiers.push(tier);
         offers.push(offer);
         sources.push(source);
     }
     if let Some(state) = &mut state {
         state.fill(&spec.exports, &mut offers, sources, observer);
     }
-    Ok((offers, Kept { state, tier }))
+    Ok((offers, Kept { state, tiers, journals }))
 }
 
 fn open(
@@ -59,11 +67,7 @@ fn open(
     };
     // Its times are looked at when all is written. The lock is shared with it.
     let mut kept = None;
-    let is_kept = spec.state.is_some() || spec.tier.is_some();
-    let keep = |file: &File| {
-        let file = is_kept.then(|| file.try_clone());
-        file.transpose().map_err(ServerError::Wait)
-    };
+    let keep = |file: &File| file.try_clone().map(Some).map_err(ServerError::Wait);
     let disc = match &export.disc {
         BackendSpec::File(path) => {
             let (file, size_bytes) = nbd::open(path, export.is_read_only)?;

@@ -3,12 +3,14 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use super::{BackendSpec, Config, Error, ExportSpec, TierSpec, TlsSpec, TrustSpec};
+use super::{BackendSpec, Config, Error, ExportSpec, TlsSpec, TrustSpec};
 use crate::path::nbd::Address;
 use crate::units::{Bytes, Nanos};
 
 /// The most discs of a server.
 const EXPORTS_MAX: usize = 64;
+/// The most addresses for clients.
+const ADDRESSES_MAX: usize = 64;
 
 /// Discs, their caches, and where clients connect.
 ///
@@ -33,8 +35,6 @@ pub struct Spec {
     pub trust: Option<TrustSpec>,
     /// Where it is kept for the next start what caches held.
     pub state: Option<PathBuf>,
-    /// A second tier between the cache and the disc, of one export alone.
-    pub tier: Option<TierSpec>,
     /// Threads that read and write a file.
     pub threads: usize,
     /// The most clients at once.
@@ -69,7 +69,6 @@ impl Spec {
             tls: None,
             trust: None,
             state: None,
-            tier: None,
             threads: 16,
             clients_max: 64,
             client_timeout: Nanos(60_000_000_000),
@@ -90,9 +89,10 @@ impl Spec {
             let (name, given, most) = ("export", self.exports.len(), EXPORTS_MAX);
             return Err(Error::OutOfRange { name, given, most });
         }
-        self.tier
-            .as_ref()
-            .map_or(Ok(()), |tier| tier.check(&self.exports, self.state.as_deref()))?;
+        if self.listen.len() > ADDRESSES_MAX {
+            let (name, given, most) = ("listen", self.listen.len(), ADDRESSES_MAX);
+            return Err(Error::OutOfRange { name, given, most });
+        }
         let is_secure = |export: &ExportSpec| export.disc.is_secure();
         match (&self.trust, self.exports.iter().any(is_secure)) {
             (None, true) => return Err(Error::Missing("disc-tls-ca")),
@@ -101,6 +101,9 @@ impl Spec {
         }
         for (at, export) in self.exports.iter().enumerate() {
             export.check()?;
+            if let Some(tier) = &export.tier {
+                tier.check(self.state.as_deref())?;
+            }
             if self.exports[..at].iter().any(|other| other.name == export.name) {
                 return Err(Error::SameName(export.name.clone()));
             }
@@ -135,5 +138,31 @@ mod tests {
         let refused = |text: &str| toml::from_str::<Spec>(text).unwrap_err().to_string();
         assert!(refused("disc = 'file:a'\n").contains("no size is given"));
         assert!(refused("disc = 'file:a'\nsizes = '1MiB'\n").contains("unknown field `sizes`"));
+    }
+
+    #[test]
+    fn exports_names_and_addresses_have_limits() {
+        let spec = |text: &str| {
+            let spec = Config::parse(text).unwrap().spec();
+            spec.map(drop).map_err(|error| error.to_string())
+        };
+        let exports = |count: usize| {
+            let export = |at: usize| format!("[[export]]\nname = 'd{at}'\ndisc = 'file:{at}'\n");
+            let all: String = (0..count).map(export).collect();
+            spec(&format!("size = '64KiB'\n{all}"))
+        };
+        let wrong = |name: &str| Err(format!("{name} is 65: give a number from 1 to 64"));
+        assert_eq!((exports(64), exports(65)), (Ok(()), wrong("export")));
+        let listen = |count: usize| {
+            let all = (1..=count).map(|port| format!("'127.0.0.1:{port}'"));
+            let all: Vec<String> = all.collect();
+            spec(&format!("disc = 'file:a'\nsize = '64KiB'\nlisten = [{}]", all.join(",")))
+        };
+        assert_eq!((listen(64), listen(65)), (Ok(()), wrong("listen")));
+        let named = |length: usize| {
+            let name = "n".repeat(length);
+            spec(&format!("size = '64KiB'\n[[export]]\nname = '{name}'\ndisc = 'file:a'\n"))
+        };
+        assert!(named(255).is_ok() && named(256).unwrap_err().contains("1 to 255 bytes"));
     }
 }

@@ -5,13 +5,15 @@
 //! first block changes. So after a kill, and after a change of the disc, no block is believed. A file that nbuf did not
 //! write is refused at the start, and kept.
 
+mod end;
 mod header;
+mod in_time;
 mod layout;
 mod spec;
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -20,21 +22,21 @@ use rustix::io::Errno;
 
 use super::state::{Identity, ListError, Source, StateError, StateErrorKind, difference};
 use super::{Error, ExportSpec};
-use crate::cache::tiered::{ENTRY_BYTES, Entry, Geometry, entries_of, to_bytes};
-use crate::clock::{Stopwatch, unix_time};
+use crate::cache::tiered::{ENTRY_BYTES, Entry, Geometry, entries_of};
+use crate::clock::Stopwatch;
 use crate::experiment::notice::{Notice, ServeNotice, TierNotice};
 use crate::experiment::session::Observer;
 use crate::path::nbd::{Backend, Server};
 use crate::sys::files::{self, Place};
 use crate::units::Bytes;
 use header::Header;
+use in_time::{Steps, in_time};
 use layout::{index_byte, length};
 pub use spec::TierSpec;
 
-/// Two changes within one tick of a kernel's clock may have one time.
-const TICK: Duration = Duration::from_millis(20);
-/// The same of file systems that keep whole seconds, or every second one.
-const TICK_COARSE: Duration = Duration::from_secs(2);
+/// To write the first page or a part of the index, the disc of the tier may take this many times as long as for a request.
+/// What the start reads has no limit: without it there is no server.
+const STEP_TIMES: u32 = 6;
 
 /// The file, while a server runs.
 #[derive(Debug)]
@@ -48,6 +50,10 @@ pub(super) struct TierFile {
     /// Whether the disc shows that it was changed.
     shows_changes: bool,
     geometry: Geometry,
+    /// Whether the first page says that a server runs.
+    has_begun: bool,
+    /// How long a write of the first page or of a part of the index may take.
+    patience: Duration,
 }
 
 impl TierFile {
@@ -75,7 +81,18 @@ impl TierFile {
         let found = layout::first_page(&file).map_err(kernel)?;
         let before = found.as_ref().cloned().unwrap_or_default();
         let (trusts, shows_changes) = (spec.trusts, identity.times != [0; 4]);
-        let this = Self { place, file, before, source, trusts, shows_changes, geometry };
+        let patience = Duration::from_nanos(spec.timeout.0).saturating_mul(STEP_TIMES);
+        let this = Self {
+            place,
+            file,
+            before,
+            source,
+            trusts,
+            shows_changes,
+            geometry,
+            has_begun: false,
+            patience,
+        };
         let room = this.make_room();
         let is_believed = room.is_ok() && !is_new;
         let entries =
@@ -83,7 +100,8 @@ impl TierFile {
         let tier = this.file.try_clone().map_err(kernel)?;
         let (tier, _) =
             Backend::direct(tier, length(&geometry), threads, false, clock).map_err(kernel)?;
-        let mut disc = disc.with_tier(tier, geometry, &entries, clock).map_err(kernel)?;
+        let mut disc =
+            disc.with_tier(tier, geometry, &entries, (clock, spec.timeout)).map_err(kernel)?;
         if let Err(error) = room {
             disc.lose_tier(error.to_string());
         }
@@ -158,80 +176,47 @@ impl TierFile {
         }
     }
 
-    /// Notes on the disc that a server runs, before the first block changes.
+    /// Notes on the disc that a server runs, before the first block of the tier of this disc changes. Its length stays: an
+    /// old index behind a smaller tier counts again if the start fails.
     ///
     /// # Errors
     /// If the file would be believed at the next start, although the disc has changed then and does not show it.
-    pub(super) fn begin(&self, server: &mut Server) -> Result<(), Error> {
+    pub(super) fn begin(&mut self, server: &mut Server, disc: usize) -> Result<(), Error> {
         let header = Header { is_clean: false, ..self.header(Identity::default()) };
-        match self.write(&header) {
+        match self.write_in_time(&header) {
             Err(error) if self.before.is_clean && !self.shows_changes => {
                 let (path, why) = (self.place.path().to_owned(), StateErrorKind::Read(error));
                 Err(Error::Tier(StateError { path, why }))
             }
             Err(error) => {
-                server.lose_tiers(&error.to_string());
+                server.lose_tier(disc, error.to_string());
                 Ok(())
             }
             Ok(()) => {
-                // Now nothing behind the end of a smaller tier is believed. If it stays, it only takes room.
-                if self.file.metadata().is_ok_and(|it| it.len() > length(&self.geometry)) {
-                    let _ = self.file.set_len(length(&self.geometry));
-                }
+                self.has_begun = true;
                 Ok(())
             }
         }
+    }
+
+    /// Gives back the room behind a smaller tier, after a start that cannot fail any more. If that stays, it only takes room.
+    pub(super) fn cut(&self) {
+        if !self.has_begun {
+            return;
+        }
+        let (length, Ok(file)) = (length(&self.geometry), self.file.try_clone()) else { return };
+        let cut = move |_: &Steps| {
+            if file.metadata()?.len() > length { file.set_len(length) } else { Ok(()) }
+        };
+        let _ = in_time(self.patience, cut);
     }
 
     /// Notes again what a failed start has replaced. No block has changed.
     pub(super) fn put_back(&self) {
         if self.before.is_clean {
             // The start has failed already, and says why. Without this the next one is cold.
-            let _ = self.write(&self.before);
+            let _ = self.write_in_time(&self.before);
         }
-    }
-
-    /// Notes that the server ended in order and what the file holds, or says that it did not.
-    pub(super) fn end(&self, entries: Option<Vec<Entry>>, observer: &dyn Observer) {
-        let Some(entries) = entries else { return self.say(&TierNotice::NotClean, observer) };
-        if let Err(error) = self.keep(&entries) {
-            self.say(&TierNotice::NotKept(error), observer);
-        }
-    }
-
-    fn keep(&self, entries: &[Entry]) -> io::Result<()> {
-        let there = files::regular(self.place.path())?.metadata()?;
-        let ours = self.file.metadata()?;
-        if (there.dev(), there.ino()) != (ours.dev(), ours.ino()) {
-            return Err(io::Error::other("another file has its name now"));
-        }
-        let index = to_bytes(entries);
-        self.file.write_all_at(&index, index_byte(&self.geometry))?;
-        self.file.sync_all()?;
-        let disc = self.settled_identity()?;
-        let header = Header {
-            is_clean: true,
-            index_bytes: index.len() as u64,
-            index_sum: crc32fast::hash(&index),
-            ..self.header(disc)
-        };
-        self.write(&header)
-    }
-
-    /// Who the disc is, at a moment after which a change gives it another time.
-    fn settled_identity(&self) -> io::Result<Identity> {
-        let identity = self.source.identity()?;
-        let [.., seconds, nanos] = identity.times;
-        let tick = if nanos == 0 { TICK_COARSE } else { TICK };
-        let changed = u64::try_from(seconds).ok().zip(u32::try_from(nanos).ok());
-        let changed = changed.map(|(seconds, nanos)| Duration::new(seconds, nanos));
-        if changed.zip(unix_time()).is_some_and(|(at, now)| now < at + tick) {
-            std::thread::sleep(tick);
-        }
-        if self.source.identity()? == identity {
-            return Ok(identity);
-        }
-        Err(io::Error::other("another program changes the disc"))
     }
 
     /// The first page of this run.
@@ -245,11 +230,15 @@ impl TierFile {
         }
     }
 
-    fn write(&self, header: &Header) -> io::Result<()> {
-        let bytes = header.to_bytes();
-        let bytes = bytes.ok_or_else(|| io::Error::other("the address of the disc is too long"))?;
-        self.file.write_all_at(&bytes, 0)?;
-        self.file.sync_all()
+    /// Writes the first page, if the disc answers.
+    fn write_in_time(&self, header: &Header) -> io::Result<()> {
+        let (file, page) = (self.file.try_clone()?, page(header)?);
+        in_time(self.patience, move |_| write(&file, &page))
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        self.place.path()
     }
 
     /// Says something of the file.
@@ -257,4 +246,15 @@ impl TierFile {
         let file = self.place.path();
         observer.notice(&Notice::Serve(ServeNotice::Tier { file, what }));
     }
+}
+
+/// The bytes of a first page.
+fn page(header: &Header) -> io::Result<Vec<u8>> {
+    header.to_bytes().ok_or_else(|| io::Error::other("the address of the disc is too long"))
+}
+
+/// Writes a first page, which is on the disc then.
+fn write(file: &File, page: &[u8]) -> io::Result<()> {
+    file.write_all_at(page, 0)?;
+    file.sync_all()
 }

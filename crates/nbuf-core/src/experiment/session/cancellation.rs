@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::sys::signal::{Signal, Signals};
+use crate::workload::source::CancellationToken;
 
 /// Ends an experiment early: by `SIGINT`, `SIGTERM` or `SIGHUP`.
 #[derive(Debug, Default)]
@@ -56,6 +57,11 @@ impl Cancellation {
     /// What ends the experiment as a signal would.
     pub fn stopper(&self) -> Stopper {
         Stopper(Arc::clone(&self.received))
+    }
+
+    /// What the reading of a trace follows, on whatever thread.
+    pub(in crate::experiment) fn token(&self) -> CancellationToken {
+        CancellationToken::following(&self.received)
     }
 
     /// The last signal that the experiment has seen, if any.

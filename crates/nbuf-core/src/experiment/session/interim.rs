@@ -1,7 +1,7 @@
 //! Results that exist before the end of an experiment.
 
 use crate::experiment::result::{
-    BenchSampleLine, LiveFollow, PingSampleLine, SizeReport, WatchDocument,
+    BenchSampleLine, LiveFollow, LoadLine, PingSampleLine, SizeReport, WatchDocument,
 };
 #[cfg(feature = "paths")]
 use crate::experiment::result::{CourseDocument, ServeDocument};
@@ -23,6 +23,8 @@ pub enum Interim<'a> {
     BenchSample(&'a BenchSampleLine),
     /// A sample of `ping`.
     PingSample(&'a PingSampleLine),
+    /// An interaction of `load`, after its step.
+    LoadLine(&'a LoadLine),
     /// Requests of a trace.
     Requests {
         /// What their offsets count.

@@ -1,7 +1,7 @@
 //! Stages of an experiment, as its observer gets them.
 
 use super::{Observer, Session};
-use crate::workload::source::{Progress, Source};
+use crate::workload::source::{Opening, Progress, Source};
 
 /// Bytes in a step.
 const MEBIBYTE: u64 = 1 << 20;
@@ -24,13 +24,30 @@ impl Session<'_> {
 
     /// Reports how much of a trace was read.
     pub(in crate::experiment) fn reading(&self, source: &Source) {
-        if let Some(Progress { done_bytes, total_bytes }) = source.progress() {
-            let (done, total) = (steps(done_bytes, MEBIBYTE), steps(total_bytes, MEBIBYTE));
-            self.observer.progress("reading (MiB)", done, total);
+        if let Some(progress) = source.progress() {
+            self.mebibytes("reading (MiB)", progress);
         }
     }
 
-    /// Opens a trace by `open`, which calls with the records of native traces: those are read at once.
+    fn mebibytes(&self, stage: &str, Progress { done_bytes, total_bytes }: Progress) {
+        let (done, total) = (steps(done_bytes, MEBIBYTE), steps(total_bytes, MEBIBYTE));
+        self.observer.progress(stage, done, total);
+    }
+
+    /// Opens a trace by `open`: a native trace is read at once, and one in a store is copied before. A signal ends it.
+    pub(in crate::experiment) fn opening<T>(&self, open: impl FnOnce(&Opening<'_>) -> T) -> T {
+        let copying = |progress| self.mebibytes("copying (MiB)", progress);
+        self.loading(|loading| {
+            open(&Opening { loading, copying: &copying, ..self.opening_quietly() })
+        })
+    }
+
+    /// Opens a trace without reports. A signal ends it.
+    pub(in crate::experiment) fn opening_quietly(&self) -> Opening<'static> {
+        Opening { token: self.cancellation.token(), ..Opening::default() }
+    }
+
+    /// Reads a native trace by `open`, which calls with its records.
     pub(in crate::experiment) fn loading<T>(&self, open: impl FnOnce(Report<'_>) -> T) -> T {
         self.staged(("loading (million records)", MILLION), open)
     }

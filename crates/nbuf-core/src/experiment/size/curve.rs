@@ -109,7 +109,7 @@ fn run(stream: &Stream, sizes: &[u64], progress: impl Fn(usize) + Sync) -> Vec<C
         let cell = Cell {
             pages,
             lru: fills(Replacement::Lru),
-            active_inactive: fills(Replacement::ActiveInactive),
+            active_inactive: fills(stream.kernel_order()),
         };
         progress(done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1);
         cell

@@ -109,24 +109,13 @@ impl SizeReport {
     }
 }
 
-/// The run that proves the size: with the smallest limit that is enough, or with the number made of it.
-fn proof(search: &SearchReport) -> Option<(Bytes, &SearchRun)> {
-    let ends = [search.enough_bytes, with_slack(search.enough_bytes)];
-    ends.into_iter().find_map(|limit| {
-        let is_proof = |run: &&SearchRun| {
-            run.limit_bytes == Some(limit) && run.outcome == SearchOutcome::Enough
-        };
-        search.runs.iter().find(is_proof).map(|run| (limit, run))
-    })
-}
-
 fn unlimited(search: &SearchReport) -> Option<&SearchRun> {
     search.runs.iter().find(|run| run.limit_bytes.is_none())
 }
 
 /// What the run that proves the size showed of a target of time.
 fn met(search: &SearchReport) -> (bool, String) {
-    let Some(((enough, run), unlimited)) = proof(search).zip(unlimited(search)) else {
+    let Some(((enough, run), unlimited)) = search.proof().zip(unlimited(search)) else {
         let reason = "no run with a limit met it; the limit is the peak of a run without one";
         return (false, reason.to_owned());
     };
@@ -147,8 +136,14 @@ fn met(search: &SearchReport) -> (bool, String) {
 fn reason(search: &SearchReport, too_small: Option<&SearchRun>) -> String {
     let wide = if search.is_narrow { "" } else { "; more runs would narrow that down (--runs)" };
     let unlimited = unlimited(search).map_or(0, |run| run.fills);
-    let (limit, fills) =
-        proof(search).map_or((search.enough_bytes, unlimited), |(limit, run)| (limit, run.fills));
+    let Some((limit, proof)) = search.proof() else {
+        let (tried, unlimited) = (with_slack(search.enough_bytes), grouped(unlimited));
+        let small = too_small.map_or_else(String::new, |run| format!(", and {}", too_little(run)));
+        return format!(
+            "no run with {tried} was enough; without a limit it fills {unlimited} pages{small}{wide}"
+        );
+    };
+    let fills = proof.fills;
     let fills_more = fills > unlimited;
     let (enough, unlimited) = (grouped(fills), grouped(unlimited));
     let Some(small) = too_small else {
@@ -161,13 +156,80 @@ fn reason(search: &SearchReport, too_small: Option<&SearchRun>) -> String {
             "cache buys nothing: with {limit} it fills no more pages than without a limit, {unlimited}"
         );
     };
-    let less_limit = small.limit_bytes.unwrap_or_default();
-    let less = match small.shortcoming() {
-        Some(shortcoming) => format!("with {less_limit} it {shortcoming}"),
-        None if small.outcome == SearchOutcome::Stopped => {
-            format!("with {less_limit} over {}", grouped(small.fills))
-        }
-        None => format!("with {less_limit} {}", grouped(small.fills)),
-    };
+    let less = too_little(small);
     format!("with {limit} it fills {enough} pages, without a limit {unlimited}, and {less}{wide}")
+}
+
+/// What a run showed whose limit was too small.
+fn too_little(run: &SearchRun) -> String {
+    let limit = run.limit_bytes.unwrap_or_default();
+    match run.shortcoming() {
+        Some(shortcoming) => format!("with {limit} it {shortcoming}"),
+        None if run.outcome == SearchOutcome::Stopped => {
+            format!("with {limit} over {}", grouped(run.fills))
+        }
+        None => format!("with {limit} {}", grouped(run.fills)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::result::Verdict;
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn a_number_is_measured_only_if_a_run_with_it_was_enough() {
+        let check = |runs: &[(Option<u64>, SearchOutcome)], is_narrow, verdict, reason: &str| {
+            let run = |&(mib, outcome): &(Option<u64>, SearchOutcome)| SearchRun {
+                limit_bytes: mib.map(|mib| Bytes(mib * MIB)),
+                outcome,
+                fills: 5000,
+                ..SearchRun::default()
+            };
+            let search = SearchReport {
+                runs: runs.iter().map(run).collect(),
+                enough_bytes: Bytes(50 * MIB),
+                is_narrow,
+                ..SearchReport::default()
+            };
+            let report = SizeReport::default().measured(search);
+            let recommend = report.recommend.unwrap();
+            assert_eq!((report.verdict, &*recommend.reason), (verdict, reason));
+            assert_eq!(recommend.limit_bytes, Bytes(51 * MIB));
+        };
+        let unlimited = (None, SearchOutcome::Enough);
+        let (enough, many) = (SearchOutcome::Enough, SearchOutcome::TooManyFills);
+        let more = "more runs would narrow that down (--runs)";
+        check(
+            &[unlimited, (Some(51), enough)],
+            false,
+            Verdict::Measured,
+            &format!("with 51.0 MiB it fills 5,000 pages, without a limit 5,000; {more}"),
+        );
+        check(
+            &[unlimited, (Some(50), enough), (Some(48), many)],
+            true,
+            Verdict::Measured,
+            "with 50.0 MiB it fills 5,000 pages, without a limit 5,000, and with 48.0 MiB 5,000",
+        );
+        check(
+            &[unlimited, (Some(40), many)],
+            false,
+            Verdict::Unproved,
+            &format!(
+                "no run with 51.0 MiB was enough; without a limit it fills 5,000 pages, and with 40.0 MiB \
+                 5,000; {more}"
+            ),
+        );
+        check(
+            &[unlimited],
+            false,
+            Verdict::Unproved,
+            &format!(
+                "no run with 51.0 MiB was enough; without a limit it fills 5,000 pages; {more}"
+            ),
+        );
+    }
 }

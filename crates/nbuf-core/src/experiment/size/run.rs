@@ -20,7 +20,7 @@ use crate::meter::service::Sample;
 use crate::sys::cgroup::{Hierarchies, sweep};
 use crate::sys::signal::Signals;
 use crate::trace::Trace;
-use crate::workload::command::{Command, Ended, Input, Job, Nobody, run as run_command};
+use crate::workload::command::{Command, Ended, Input, Job, Unwatched, run as run_command};
 
 /// The stage in which the curve is drawn, and its steps as far as they are known before.
 const SIMULATING: (&str, usize) = ("simulating", 60);
@@ -186,7 +186,7 @@ impl<'a> Subject<'a> {
         let standard = [Some(Input::Nothing.again()?), output, None];
         let job = Job { standard, deadline: self.time_left(), ..Job::default() };
         let ended =
-            run_command(&command, job, &mut Nobody, self.signals).map_err(Error::Preparation)?;
+            run_command(&command, job, &mut Unwatched, self.signals).map_err(Error::Preparation)?;
         self.note(&ended);
         let (script, status) = (script.clone(), ended.exit_status);
         if ended.timed_out {

@@ -10,7 +10,7 @@ use super::{Parameter, rows};
 use crate::experiment::result::SweepDocument;
 use crate::experiment::session::Session;
 use crate::units::Nanos;
-use crate::workload::command::{self, Command, Ended, Input, Job, Nobody, discarding};
+use crate::workload::command::{self, Command, Ended, Input, Job, Unwatched, discarding};
 
 /// The spec of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,5 +128,5 @@ fn once(arguments: Vec<OsString>, session: &Session<'_>) -> Result<Ended, Error>
     let command = Command { arguments, account: session.account.clone(), ..Command::default() };
     let job = Job { standard, ..Job::default() };
     let signals = session.cancellation.listen()?;
-    Ok(command::run(&command, job, &mut Nobody, signals)?)
+    Ok(command::run(&command, job, &mut Unwatched, signals)?)
 }

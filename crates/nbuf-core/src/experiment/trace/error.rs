@@ -4,10 +4,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::TraceReading;
+use crate::experiment::joined::broken_words;
+use crate::experiment::objects::CannotWeigh;
 use crate::experiment::output::OutputError;
 use crate::sys::input::Refused;
 use crate::units::{SizeListError, TooLarge};
 use crate::workload::format::native::ReadError;
+use crate::workload::format::snapshot::Broken;
 use crate::workload::record::log::LogError;
 use crate::workload::source::SourceError;
 use crate::workload::synthetic::TooManyKeys;
@@ -49,6 +52,17 @@ pub enum Error {
     /// A list of sizes is none of this trace.
     #[error(transparent)]
     Sizes(#[from] SizeListError),
+    /// Sizes in bytes, of keys without.
+    #[error(
+        "the keys of {name} have no bytes here, because {format} gives no sizes: write a number of them such as --size \
+         5000, or 10%, or take sizes from --snapshot or --from csv:key=..,size=.."
+    )]
+    NoBytes {
+        /// The trace.
+        name: String,
+        /// Its format.
+        format: &'static str,
+    },
     /// Policies are judged at one size.
     #[error("policies are explained at one size: write one --size, such as 10% or 5000")]
     SeveralSizes,
@@ -68,6 +82,34 @@ pub enum Error {
         /// The policy.
         policy: String,
     },
+    /// Only keys are in a snapshot.
+    #[error(
+        "--snapshot joins sizes to keys, and {name} has none ({format}): leave --snapshot out, or name a column of keys \
+         with --from csv:key=.."
+    )]
+    SnapshotOfPages {
+        /// The trace.
+        name: String,
+        /// Its format.
+        format: &'static str,
+    },
+    /// A snapshot of another store.
+    #[error(
+        "no key of {name} is in the snapshot {snapshot}{}: name a snapshot of the same store, and see that the keys of \
+         the trace are names or numbers and no hashes",
+        broken_words(*broken)
+    )]
+    NoKeyOfSnapshot {
+        /// The trace.
+        name: String,
+        /// The snapshot.
+        snapshot: String,
+        /// Where it cannot be read any further.
+        broken: Option<Broken>,
+    },
+    /// A policy has no rule for caches of bytes.
+    #[error(transparent)]
+    CannotWeigh(#[from] CannotWeigh),
     /// The readings of a trace differ.
     #[error("the trace changed between its two readings: read a file that stays as it is")]
     Changed,
@@ -152,6 +194,7 @@ impl Error {
                 | Self::ScanTooLong
                 | Self::TooManyKeys(_)
                 | Self::Sizes(_)
+                | Self::NoBytes { .. }
                 | Self::SeveralSizes
                 | Self::PoliciesOfSample
                 | Self::NotJudged { .. }

@@ -28,8 +28,19 @@ pub mod stat;
 
 pub use crate::trace::request::{Op, Request, Unit};
 pub use crate::workload::format::{FORMATS, Format, Parameters};
-pub use crate::workload::source::{expand, input_name};
+pub use crate::workload::source::input_name;
 pub use error::Error;
 pub use inputs::Inputs;
 
 use super::result::TraceReading;
+use super::session::Session;
+use crate::workload::source::{self, ObjectError};
+
+/// The names of objects that a name with `*`, `?` or `[` matches, or this name alone; nothing for a path. Asks a store
+/// only for a pattern, until the session is over.
+///
+/// # Errors
+/// Those of the store, that nothing matches, and that the session was over before.
+pub fn expand(name: &str, session: &Session<'_>) -> Result<Option<Vec<String>>, ObjectError> {
+    source::expand(name, &session.cancellation.token())
+}

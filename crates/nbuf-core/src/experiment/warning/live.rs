@@ -20,7 +20,28 @@ pub enum LiveWarning {
     },
     /// The kernel does not show touches of mapped files.
     TouchesUnseen,
-    /// Mapped files are in large pages, whose touches nbuf cannot see.
+    /// Touches of mapped files were not wanted.
+    MappedOff,
+    /// Marks were never cleared, since memory was reclaimed.
+    MarksKept,
+    /// Marks were cleared only in the end, since memory was reclaimed before.
+    MarksLate {
+        /// When they were cleared first.
+        seconds: f64,
+    },
+    /// Marks were not cleared for a part of the window, since memory was reclaimed.
+    MarksRested {
+        /// That part.
+        seconds: f64,
+    },
+    /// Clearing the marks of processes took too long.
+    ProcessesLeftOut {
+        /// How many.
+        processes: u64,
+        /// What was allowed.
+        pause_seconds: f64,
+    },
+    /// Mapped files are in large pages.
     LargePages {
         /// How much of them.
         bytes: Bytes,
@@ -66,8 +87,31 @@ impl Display for LiveWarning {
             }
             Self::LargePages { bytes } => write!(
                 f,
-                "{bytes} of mapped files are in large pages, whose touches are not seen: more misses than \
-                 these are likely"
+                "{bytes} of mapped files are in large pages: the processor shows which of them are touched, and \
+                 not which pages in them, so smaller caches are not known"
+            ),
+            Self::MappedOff => {
+                f.write_str("touches of mapped files were not watched (--mmap off): only their faults count")
+            }
+            Self::MarksKept => f.write_str(
+                "touches of mapped files were not watched, since the kernel reclaimed memory of the programs or \
+                 of the groups around them within each ten seconds; to watch all the same, use --mmap on",
+            ),
+            Self::MarksLate { seconds } => write!(
+                f,
+                "touches of mapped files were watched only after {seconds:.0} s, more than half of the window: \
+                 their rates are too low; watch longer, or use --mmap on"
+            ),
+            Self::MarksRested { seconds } => write!(
+                f,
+                "touches of mapped files were not watched for {seconds:.1} s, since the kernel reclaimed memory \
+                 meanwhile: their rates are too low; to watch all the same, use --mmap on"
+            ),
+            Self::ProcessesLeftOut { processes, pause_seconds } => write!(
+                f,
+                "{processes} processes were left out of the watch of mapped files, since clearing the marks of \
+                 each took more than {:.0} ms again and again; --mmap-pause allows more",
+                pause_seconds * 1e3
             ),
             Self::OverheadExceeded { taken, allowed } => write!(
                 f,

@@ -132,6 +132,7 @@ fn queue(old: &Counts, new: &Counts, samples: &Samples, seen: Option<&MachineSee
         length_mean: ratio(samples.running, samples.count),
         samples: samples.count,
         entries: seen.map(|seen| seen.wakeups),
+        exits: seen.map(|seen| seen.exits),
         switches: new.switches.saturating_sub(old.switches),
         created: new.forks.saturating_sub(old.forks),
     }

@@ -47,6 +47,9 @@ pub(super) struct ControlClient {
     came: Nanos,
 }
 
+/// What a client is answered that sends too much, or too slowly.
+const SLOW: &str = "send one short line at once";
+
 impl ControlClient {
     pub(super) fn new(socket: Socket, now: Nanos) -> Self {
         Self { socket, line: Vec::new(), answer: Vec::new(), sent: 0, came: now }
@@ -61,9 +64,12 @@ impl ControlClient {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(_) => return Err("the connection broke"),
         }
-        let Some(end) = self.line.iter().position(|&byte| byte == b'\n') else {
-            let is_late = now - self.came > PATIENCE || self.line.len() > LINE_BYTES_MAX;
-            return if is_late { Err("send one short line at once") } else { Ok(None) };
+        let end = self.line.iter().position(|&byte| byte == b'\n');
+        if end.unwrap_or(self.line.len()) > LINE_BYTES_MAX {
+            return Err(SLOW);
+        }
+        let Some(end) = end else {
+            return if now - self.came > PATIENCE { Err(SLOW) } else { Ok(None) };
         };
         let line = String::from_utf8_lossy(&self.line[..end]).into_owned();
         match line.split_once(' ').unwrap_or((line.as_str(), "")) {

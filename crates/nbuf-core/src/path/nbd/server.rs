@@ -13,7 +13,10 @@ mod complete;
 mod doors;
 mod drain;
 mod figures;
+mod journal;
 mod keeper;
+mod layers;
+mod pair;
 mod requests;
 mod served;
 mod snapshot;
@@ -231,14 +234,13 @@ impl Server {
 
     /// What the second tier of each disc holds, where there is one in order. For the end.
     pub(crate) fn held_by_tiers(&mut self) -> Vec<Option<Vec<Entry>>> {
-        self.discs.iter_mut().map(|served| served.cache.disc_mut().held()).collect()
+        let until = self.time() + tier::SETTLING_MAX;
+        self.discs.iter_mut().map(|served| served.cache.disc_mut().held(until)).collect()
     }
 
-    /// Uses the second tiers no more, for this reason.
-    pub(crate) fn lose_tiers(&mut self, why: &str) {
-        for served in &mut self.discs {
-            served.cache.disc_mut().lose_tier(why.to_owned());
-        }
+    /// Uses the second tier of a disc no more, for this reason.
+    pub(crate) fn lose_tier(&mut self, disc: usize, why: String) {
+        self.discs[disc].cache.disc_mut().lose_tier(why);
     }
 
     /// Serves until signals end it; `wake` is readable when one came.
@@ -247,17 +249,12 @@ impl Server {
         wake: BorrowedFd<'_>,
         keeper: &mut dyn Keeper,
     ) -> Result<Drained, ServerError> {
+        // The start took its time: what is asked now is not late.
+        self.now = self.now.max(self.time());
         self.warm();
         loop {
             self.turn(wake, keeper)?;
-            for (disc, served) in self.discs.iter_mut().enumerate() {
-                if let Some(is_aside) = served.stepped() {
-                    keeper.stepped(disc, is_aside);
-                }
-                if let Some(why) = served.lost_tier() {
-                    keeper.tier_lost(disc, &why);
-                }
-            }
+            self.notify(keeper);
             let signalled = keeper.signals();
             match signalled.ends {
                 0 => {}

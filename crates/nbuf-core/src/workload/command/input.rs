@@ -48,6 +48,13 @@ pub fn repeating(recorded: impl AsFd) -> io::Result<OwnedFd> {
     }
 }
 
+/// Returns the standard streams of a run that repeats a recorded one: the input again, an output of the same kind,
+/// and nothing shown of its errors. The recorded run showed them, and another exit status is reported.
+pub fn repeated(input: &Input, recorded: impl AsFd) -> io::Result<[Option<OwnedFd>; 3]> {
+    let errors = repeating(rustix::stdio::stderr())?;
+    Ok([Some(input.again()?), Some(repeating(recorded)?), Some(errors)])
+}
+
 /// What our standard input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {

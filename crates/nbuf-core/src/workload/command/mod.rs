@@ -27,7 +27,7 @@ use crate::sys::signal::Signals;
 use crate::sys::supervise::{Plan, Supervisor, Used};
 use crate::trace::Peer;
 pub use brief::{Around, Brief, brief, end_what_is_left};
-pub use input::{Input, discarding, repeating};
+pub use input::{Input, discarding, repeated, repeating};
 use leavers::Leavers;
 pub use leavers::Left;
 use peers::Peers;
@@ -35,7 +35,7 @@ use plan::plan;
 use terminal::Terminal;
 pub(crate) use watch::TICK;
 use watch::{Run, cannot_execute};
-pub use watcher::{Nobody, Watcher};
+pub use watcher::{Unwatched, Watcher};
 
 /// What to run, and as whom.
 #[derive(Clone, Debug, Default)]

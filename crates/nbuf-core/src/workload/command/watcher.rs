@@ -44,9 +44,9 @@ pub trait Watcher {
 
 /// Does not look: for runs of which nothing is asked but their end.
 #[derive(Debug)]
-pub struct Nobody;
+pub struct Unwatched;
 
-impl Watcher for Nobody {
+impl Watcher for Unwatched {
     fn attach(&mut self, _pid: i32) -> io::Result<()> {
         Ok(())
     }

@@ -1,17 +1,24 @@
 //! Lines and their fields: what formats that are text have in common.
 
 use super::batch::{Batch, Fault, Place};
+use super::words::{DIGITS_MAX, TENS, leading_number};
 
 /// Where a text ends that began behind a quotation mark. A backslash takes the next byte with it: Apache, Redis and strace
 /// write `\"`, and nginx `\x22`.
 pub(super) fn quotation_end(text: &[u8]) -> Option<usize> {
+    /// Bytes that are looked at one by one: a search takes as long to start.
+    const NEAR_BYTES: usize = 16;
     let mut at = 0;
     loop {
-        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text[at] == b'"' {
-            return Some(at);
+        let near = at + NEAR_BYTES;
+        while at < near {
+            match text.get(at)? {
+                b'"' => return Some(at),
+                b'\\' => at += 2,
+                _ => at += 1,
+            }
         }
-        at += 2;
+        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
     }
 }
 
@@ -24,9 +31,28 @@ pub(super) fn each_line(
     out: &mut Batch,
     mut line: impl FnMut(&[u8], &mut Batch) -> Result<(), Fault>,
 ) -> usize {
+    each_line_or(bytes, end, out, &mut (), |(), _, _| None, |(), text, out| line(text, out))
+}
+
+/// [`each_line`] with a quick way to take the common lines. `quick` gets all bytes from the beginning of a line on. It
+/// takes the line with its end and returns its length; or it changes nothing, and `line` gets the line.
+#[inline]
+pub(super) fn each_line_or<State>(
+    bytes: &[u8],
+    end: bool,
+    out: &mut Batch,
+    state: &mut State,
+    mut quick: impl FnMut(&mut State, &[u8], &mut Batch) -> Option<usize>,
+    mut line: impl FnMut(&mut State, &[u8], &mut Batch) -> Result<(), Fault>,
+) -> usize {
     let mut at = 0;
     while at < bytes.len() && !out.is_full() {
         let rest = &bytes[at..];
+        if let Some(taken) = quick(state, rest, out) {
+            at += taken;
+            out.lines += 1;
+            continue;
+        }
         let (length, taken) = match memchr::memchr(b'\n', rest) {
             Some(length) => (length, length + 1),
             None if end => (rest.len(), rest.len()),
@@ -39,7 +65,7 @@ pub(super) fn each_line(
             text = before;
         }
         if !text.is_empty()
-            && let Err(fault) = line(text, out)
+            && let Err(fault) = line(state, text, out)
         {
             let place = Place::Line(out.lines);
             fault.tell(&mut out.problems, place, text);
@@ -186,8 +212,17 @@ pub(super) fn number(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;
     }
+    // What fits whatever its digits is added without a look at each step.
+    let (short, rest) = text.split_at(text.len().min(DIGITS_MAX));
     let mut number = 0_u64;
-    for byte in text {
+    for byte in short {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
+    }
+    for byte in rest {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
             return None;
@@ -223,20 +258,39 @@ pub(super) fn hexadecimal(text: &[u8]) -> Option<u64> {
 /// Seconds with or without decimals, in nanoseconds; decimals past the ninth are cut off.
 #[inline]
 pub(super) fn seconds_ns(text: &[u8]) -> Option<i64> {
-    let (whole, decimals) = match memchr::memchr(b'.', text) {
-        Some(at) => (&text[..at], &text[at + 1..]),
-        None => (text, &text[..0]),
+    let (seconds, rest) = if let Some((seconds, digits)) = leading_number(text) {
+        (seconds, &text[digits..])
+    } else {
+        // Too many digits, unless the first are zeros.
+        let end = memchr::memchr(b'.', text).unwrap_or(text.len());
+        (number(&text[..end])?, &text[end..])
     };
-    let decimals = &decimals[..decimals.len().min(9)];
-    let fraction = if decimals.is_empty() { 0 } else { number(decimals)? };
-    let scale = 10_u64.pow(9 - u32::try_from(decimals.len()).unwrap_or(9));
-    let nanoseconds = number(whole)?.checked_mul(1_000_000_000)?.checked_add(fraction * scale)?;
-    i64::try_from(nanoseconds).ok()
+    let fraction_ns = match rest {
+        [] | [b'.'] => 0,
+        [b'.', decimals @ ..] => {
+            let decimals = &decimals[..decimals.len().min(9)];
+            number(decimals)? * TENS[9 - decimals.len()]
+        }
+        _ => return None,
+    };
+    i64::try_from(seconds.checked_mul(1_000_000_000)?.checked_add(fraction_ns)?).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quotations_end_at_a_bare_mark() {
+        for length in 0..40 {
+            let plain = "x".repeat(length);
+            let ends = |text: String| quotation_end(text.as_bytes());
+            assert_eq!(ends(format!("{plain}\", \"")), Some(length), "{length}");
+            assert_eq!(ends(format!("{plain}\\\"x\\\\\"")), Some(length + 5), "{length}");
+            assert_eq!(ends(format!("{plain}\\\"")), None, "{length}");
+            assert_eq!(ends(format!("{plain}\\")), None, "{length}");
+        }
+    }
 
     #[test]
     fn fields_come_one_after_the_other() {
@@ -267,9 +321,16 @@ mod tests {
 
     #[test]
     fn seconds_have_any_number_of_decimals() {
-        let cases = [("1", 1_000_000_000), ("0.5", 500_000_000), ("1.0000000019", 1_000_000_001)];
+        let cases = [
+            ("1", 1_000_000_000),
+            ("0.5", 500_000_000),
+            ("1.0000000019", 1_000_000_001),
+            ("2.", 2_000_000_000),
+        ];
         for (text, want) in cases {
             assert_eq!(seconds_ns(text.as_bytes()), Some(want), "{text}");
+            let padded = format!("00000000000000000000{text}");
+            assert_eq!(seconds_ns(padded.as_bytes()), Some(want), "{padded}");
         }
         for text in ["", ".", ".5x", "1.x", "9223372037", "-1.0"] {
             assert_eq!(seconds_ns(text.as_bytes()), None, "{text}");

@@ -60,6 +60,19 @@ impl Hasher for Hash {
     fn write(&mut self, bytes: &[u8]) {
         self.0 = fold(self.0 ^ FIRST, hash(bytes));
     }
+
+    // One product a number: `write` takes four. The length of a text is such a number, too.
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(u64::from(number));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = fold(self.0 ^ FIRST, number ^ SECOND);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
 }
 
 /// Makes [`Hash`]es.
@@ -84,6 +97,29 @@ mod tests {
             let ones = hashes.iter().filter(|&&hash| hash >> bit & 1 == 1).count();
             assert!((98_000..102_000).contains(&ones), "bit {bit} is set {ones} times");
         }
+    }
+
+    #[test]
+    fn numbers_in_tables_spread() {
+        let of = |number: u64| {
+            let mut hash = Hash::default();
+            hash.write_u64(number);
+            hash.finish()
+        };
+        for step in [1, 8, 4096, 1 << 32] {
+            let hashes: HashSet<u64> = (0..200_000).map(|number| of(number * step)).collect();
+            assert_eq!(hashes.len(), 200_000);
+            for bit in 0..64 {
+                let ones = hashes.iter().filter(|&&hash| hash >> bit & 1 == 1).count();
+                assert!((90_000..110_000).contains(&ones), "{step}: bit {bit} is set {ones} times");
+            }
+        }
+        let both = |number: u32| {
+            let mut hash = Hash::default();
+            hash.write_u32(number);
+            hash.finish()
+        };
+        assert_eq!(both(7), of(7));
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl<'a> Line<'a> {
 }
 
 /// A key without its escapes, to the end of `out`.
-fn decode(text: &[u8], out: &mut Vec<u8>) {
+pub(super) fn decode(text: &[u8], out: &mut Vec<u8>) {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let mut rest = text;
     while let Some(at) = memchr::memchr(b'%', rest) {
@@ -165,6 +165,7 @@ impl Memcached {
         };
         let name_bytes = if self.values_alone { 0 } else { self.text.len() as u64 };
         request.length_bytes = name_bytes.saturating_add(size.unwrap_or(0));
+        request.is_unsized = size.is_none();
         self.push(request, size.is_none(), out);
         Ok(())
     }

@@ -147,6 +147,7 @@ impl MetaKv {
             let last = self.known.get(request.offset).and_then(Entry::bytes);
             out.problems.unsized_requests += if last.is_none() { count } else { 0 };
             request.length_bytes = request.length_bytes.saturating_add(last.unwrap_or(0));
+            request.is_unsized = last.is_none();
         }
     }
 }

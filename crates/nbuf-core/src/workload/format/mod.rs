@@ -51,6 +51,7 @@ mod parameters;
 mod perf;
 mod redis_monitor;
 mod rocksdb;
+pub mod snapshot;
 mod spc;
 mod strace;
 mod systor;
@@ -62,6 +63,7 @@ mod twitter;
 mod twr;
 mod vscsi;
 mod wikimedia;
+mod words;
 
 pub use batch::{BATCH_REQUESTS, Batch, Place, Problem, ProblemKind, Problems};
 pub use hash::key as key_of_text;

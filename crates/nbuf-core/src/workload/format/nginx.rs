@@ -104,17 +104,19 @@ impl Nginx {
         self.text.extend_from_slice(line.host.unwrap_or_default());
         self.text.extend_from_slice(target);
         let key = key(&self.text);
-        let (op, length_bytes) = match method {
-            Method::Purge => (Op::Discard, 0),
+        let (op, size) = match method {
+            Method::Purge => (Op::Discard, Some(0)),
             Method::Head | Method::Get => (Op::Read, self.size(key, method, &line, out)),
         };
         let object = line.host.map_or(0, |host| out.objects.number(host));
         let time_ns = line.time_ns;
-        out.requests.push(Request { time_ns, object, ..Request::new(op, key, length_bytes) });
+        let request = Request::new(op, key, size.unwrap_or(0));
+        out.requests.push(Request { time_ns, object, is_unsized: size.is_none(), ..request });
         Ok(())
     }
 
-    fn size(&mut self, key: u64, method: Method, line: &Line, out: &mut Batch) -> u64 {
+    /// The size of what was sent; nothing where the log has stated none so far.
+    fn size(&mut self, key: u64, method: Method, line: &Line, out: &mut Batch) -> Option<u64> {
         let has_body = method == Method::Get && line.status != 304;
         out.problems.headers_counted += u64::from(!has_body && line.bytes > 0);
         let last = self.known.get(key).and_then(Entry::bytes);
@@ -126,7 +128,7 @@ impl Nginx {
         };
         let size = self.known.size(key, stated);
         out.problems.unsized_requests += u64::from(size.is_none());
-        size.unwrap_or(0)
+        size
     }
 }
 

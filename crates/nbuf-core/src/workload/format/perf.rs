@@ -9,12 +9,15 @@
 //! A page has 4096 bytes. The object is the inode: `254:0/325835`.
 //! Unit: bytes. Source: the kernel's `trace/events/filemap.h`, and perf 6.1 on Linux 6.18.
 
+mod event_line;
+
 use std::io::Write;
 
 use memchr::memmem;
 
+use self::event_line::{Event, Inode, places};
 use super::batch::{Batch, Fault, range};
-use super::fields::{each_line, hexadecimal, number, seconds_ns};
+use super::fields::{each_line_or, hexadecimal, number, seconds_ns};
 use super::parameters::{ParameterError, Parameters};
 use super::table::{Format, Head, Likeness, Made, Parser, Reading};
 use super::trial;
@@ -41,11 +44,44 @@ struct Perf {
     event: memmem::Finder<'static>,
     /// The name of an inode while it is written.
     name: Vec<u8>,
+    /// How the last inode was written, from `dev=` to `ofs=`, and its number.
+    last: Vec<u8>,
+    last_number: u32,
 }
 
 impl Perf {
     fn new() -> Self {
-        Self { event: memmem::Finder::new(EVENT), name: Vec::new() }
+        let event = memmem::Finder::new(EVENT);
+        Self { event, name: Vec::new(), last: Vec::new(), last_number: 0 }
+    }
+
+    fn object(&mut self, device: &[u8], inode: u64, out: &mut Batch) -> u32 {
+        self.name.clear();
+        self.name.extend_from_slice(String::from_utf8_lossy(device).as_bytes());
+        // Writing to a vector cannot fail.
+        let _ = write!(self.name, "/{inode}");
+        out.objects.number(&self.name)
+    }
+
+    /// Takes a common line and returns its length. Changes nothing if the line is another.
+    #[inline]
+    fn quick(&mut self, bytes: &[u8], out: &mut Batch) -> Option<usize> {
+        let Event { before, is_window, values } = Event::parse(bytes)?;
+        let (time_ns, task) = time_and_task(before).ok()?;
+        let is_last = !self.last.is_empty() && values.starts_with(&self.last);
+        let inode = if is_last { None } else { Some(Inode::parse(values)?) };
+        let (named, rest) = values.split_at(inode.map_or(self.last.len(), |inode| inode.bytes));
+        let (offset, length_bytes, taken) = places(rest, is_window)?;
+        let (offset, length_bytes) = range(offset, length_bytes).ok()?;
+        if let Some(Inode { device, number, .. }) = inode {
+            self.last_number = self.object(device, number, out);
+            self.last.clear();
+            self.last.extend_from_slice(named);
+        }
+        let object = self.last_number;
+        let read = Request::new(Op::Read, offset, length_bytes);
+        out.requests.push(Request { time_ns, object, task, ..read });
+        Some(bytes.len() - rest.len() + taken)
     }
 }
 
@@ -111,11 +147,7 @@ fn line(perf: &mut Perf, line: &[u8], out: &mut Batch) -> Result<(), Fault> {
         (number(places).ok_or(Fault::malformed(OFFSETS))?, pages * PAGE_BYTES)
     };
     let (offset, length_bytes) = range(offset, length)?;
-    perf.name.clear();
-    perf.name.extend_from_slice(String::from_utf8_lossy(device).as_bytes());
-    // Writing to a vector cannot fail.
-    let _ = write!(perf.name, "/{inode}");
-    let object = out.objects.number(&perf.name);
+    let object = perf.object(device, inode, out);
     out.requests.push(Request { time_ns, object, task, ..Request::new(op, offset, length_bytes) });
     Ok(())
 }
@@ -132,21 +164,30 @@ fn window(places: &[u8]) -> Option<(u64, u64)> {
 
 /// What stands before the event, from the right: `23916.729040:`, `[001]`, thread.
 fn time_and_task(before: &[u8]) -> Result<(i64, u32), Fault> {
-    let mut words = before.rsplit(|byte| *byte == b' ').filter(|word| !word.is_empty());
-    let time = words.next().and_then(|word| word.strip_suffix(b":")).and_then(seconds_ns);
+    let (time, rest) = last_word(before);
+    let time = time.strip_suffix(b":").and_then(seconds_ns);
     let time_ns = time.ok_or(Fault::malformed("a time and a colon before the event"))?;
-    let mut thread = words.next().unwrap_or_default();
+    let (mut thread, rest) = last_word(rest);
     if thread.starts_with(b"[") {
-        thread = words.next().unwrap_or_default();
+        (thread, _) = last_word(rest);
     }
-    let thread = thread.rsplit(|byte| *byte == b'/').next().and_then(number);
+    let slash = thread.iter().rposition(|byte| *byte == b'/');
+    let thread = number(slash.map_or(thread, |at| &thread[at + 1..]));
     let thread = thread.ok_or(Fault::malformed("the number of a thread before the time"))?;
     Ok((time_ns, u32::try_from(thread).unwrap_or(u32::MAX)))
 }
 
+/// The last word, and what stands before it.
+#[inline]
+fn last_word(text: &[u8]) -> (&[u8], &[u8]) {
+    let end = text.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
+    let start = text[..end].iter().rposition(|byte| *byte == b' ').map_or(0, |blank| blank + 1);
+    (&text[start..end], &text[..start])
+}
+
 impl Parser for Perf {
     fn parse(&mut self, bytes: &[u8], end: bool, out: &mut Batch) -> usize {
-        each_line(bytes, end, out, |text, out| line(self, text, out))
+        each_line_or(bytes, end, out, self, Self::quick, line)
     }
 }
 
@@ -155,5 +196,92 @@ fn looks(head: Head) -> Likeness {
         trial::lines(head, Perf::new(), Likeness::Certain)
     } else {
         Likeness::No
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::{Index, select};
+
+    use super::super::fields::each_line;
+    use super::super::tests::lines::{changed, read};
+    use super::*;
+
+    /// A line of the page cache's events, as old and new kernels write it.
+    fn line() -> impl Strategy<Value = String> {
+        let command = select(vec!["cat", "tokio w", "kworker/u8:1", "a: b", "", "filemap:m", "x/"]);
+        let thread = select(vec!["9103", "9103/9104", " 7", "4294967296", "-1"]);
+        let processor = select(vec!["[001] ", "", "[012]   "]);
+        let time = select(vec!["23916.729040", "5", "1.", "9223372036.9", "0.0000000019", "x"]);
+        let blanks = select(vec![" ", "", "                  "]);
+        let event = select(vec![
+            "get_pages",
+            "map_pages",
+            "fault",
+            "delete_from_page_cache",
+            "add_to_page_cache",
+        ]);
+        let device = select(vec!["dev=254:0", "dev=254:0", "dev 8:1", "dev=", "dev=sda"]);
+        let inode = select(vec![
+            "ino=4f8cb",
+            "ino=4f8cb",
+            "ino=0x1F",
+            "ino 2ae pfn=0x1",
+            "ino=10000000000000000",
+        ]);
+        let number = || prop_oneof![0..1_000_000_000_u64, any::<u64>()];
+        let places = (
+            number(),
+            number(),
+            select(vec!["FIRST-LAST", "FIRST-LAST", "FIRST", "FIRST order=4", "0-LAST"]),
+        );
+        let end = select(vec!["\n", "\n", "\n", "\r\n", " \n", "\n# comment\n\n", " dev=1:1\n"]);
+        let before = (command, thread, processor, time, blanks);
+        (before, event, device, inode, places, end).prop_map(
+            |(
+                (command, thread, processor, time, blanks),
+                event,
+                device,
+                inode,
+                (first, last, places),
+                end,
+            )| {
+                let places = places.replace("FIRST", &first.to_string());
+                let places = places.replace("LAST", &last.to_string());
+                let before = format!("{command:>16} {thread} {processor}{time}:{blanks}");
+                format!("{before}filemap:mm_filemap_{event}: {device} {inode} ofs={places}{end}")
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn the_quick_way_changes_nothing(input in changed(line()), cut in any::<Index>()) {
+            let (mut quick, mut general) = (Perf::new(), Perf::new());
+            let found = read(&input, cut, |bytes, end, out| quick.parse(bytes, end, out));
+            let want = read(&input, cut, |bytes, end, out| {
+                each_line(bytes, end, out, |text, out| super::line(&mut general, text, out))
+            });
+            prop_assert_eq!(found, want);
+        }
+    }
+
+    #[test]
+    fn common_lines_are_taken_the_quick_way() {
+        let lines = [
+            "cat  9103 [001] 23916.729040: filemap:mm_filemap_get_pages: dev=254:0 ino=4f8cb ofs=0-4095\n",
+            " kworker/u8:1  9/10 [001] 5.1:    filemap:mm_filemap_map_pages: dev=254:0 ino=4f8cb ofs=61440-126975\n",
+            "tokio w  9103 23916.729041: filemap:mm_filemap_fault: dev=254:0 ino=3c4f2 ofs=40960\n",
+        ];
+        let (mut parser, mut out) = (Perf::new(), Batch::default());
+        for line in lines {
+            let input = format!("{line}cat  9103");
+            assert_eq!(parser.quick(input.as_bytes(), &mut out), Some(line.len()), "{line}");
+        }
+        assert_eq!(out.objects.names(), ["254:0/325835", "254:0/247026"]);
+        assert_eq!((out.requests.len(), out.requests[1].object, out.requests[2].object), (3, 0, 1));
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of all formats at once: examples, cut anywhere, changed anywhere, and random bytes.
 
 mod examples;
+pub(super) mod lines;
 
 use std::fmt::Write;
 

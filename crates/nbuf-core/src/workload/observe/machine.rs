@@ -35,6 +35,8 @@ pub(crate) struct MachineSeen {
     pub between_faults: Times,
     /// Times that a thread became able to run.
     pub wakeups: u64,
+    /// Times that a thread stopped being able to run.
+    pub exits: u64,
     /// Records of the kernel.
     pub records: u64,
     /// Records of switches and requests that were lost.
@@ -150,6 +152,10 @@ impl Machine {
 
     fn take(&mut self, Record { time_ns, processor, what }: Record) {
         let seen = match what {
+            What::Exit => {
+                self.seen.exits += 1;
+                return;
+            }
             What::Fault => return self.all.fault(processor, time_ns),
             What::FaultsLost => return self.all.lost(processor),
             What::Seen(seen) => seen,

@@ -113,6 +113,12 @@ impl Threads {
         self
     }
 
+    /// Asks the kernel for what it needs some milliseconds for, from now on and not once there is a task.
+    pub(crate) fn with_events(mut self) -> Self {
+        self.tracepoints.begin_events();
+        self
+    }
+
     /// Keeps also what each thread did one after the other.
     pub(crate) fn with_timeline(mut self) -> Self {
         self.split = self.split.with_slices(Timeline::slices());

@@ -1,20 +1,20 @@
 //! The events of a command's threads: opened, drained, counted and closed.
 
+mod early;
 mod with_programs;
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::decode::{Seen, decode, decode_fault};
 use super::programs::Programs;
 use super::refusal;
-use super::sources::{Layout, METER_SOURCES, Means, SOURCES};
+use super::sources::{Layout, Means};
 use crate::sys::linger::close_later;
 use crate::sys::perf::{self, Event, FaultEvents, Sampling};
 use crate::sys::ring::Ring;
-use crate::sys::tracefs::Tracefs;
-use crate::workload::record::events;
 use crate::workload::record::machine;
+use early::{Early, Found};
 use with_programs::Coming;
 
 /// Room of a ring, and what an ordinary user may lock on every system.
@@ -69,6 +69,10 @@ pub(super) struct Tracepoints {
     programs: Option<Programs>,
     /// Before there is a task.
     coming: Option<Coming>,
+    /// The same without programs.
+    early: Option<Early>,
+    /// Descriptors that are dear to close, too.
+    late: Vec<OwnedFd>,
     /// Where system calls are counted, too.
     counts_calls: bool,
     calls: Option<Event>,
@@ -85,11 +89,30 @@ impl Tracepoints {
         Self { has_meters, ..Self::default() }
     }
 
+    /// Finds the tracepoints and waits for the first event from now on, before there is a task.
+    pub(super) fn begin_events(&mut self) {
+        self.early = Early::begin(self.has_meters);
+    }
+
     fn prepare(&mut self) {
-        if let Err(reason) = self.find() {
-            self.layouts.clear();
-            self.refused = Some(reason);
+        let early = self.arrived_early();
+        match early.unwrap_or_else(|| Found::find(self.has_meters)) {
+            Ok(Found { layouts, counted, tracefs }) => {
+                (self.layouts, self.counted) = (layouts, counted);
+                self.late.push(tracefs.into_descriptor());
+            }
+            Err(reason) => {
+                self.layouts.clear();
+                self.refused = Some(reason);
+            }
         }
+    }
+
+    /// What was found meanwhile. The first event stays open until all are closed.
+    fn arrived_early(&mut self) -> Option<Result<Found, String>> {
+        let (found, first) = self.early.take()?.arrive();
+        self.late.extend(first);
+        found
     }
 
     /// Opens the events of all tasks of the machine at once, without the page cache.
@@ -105,35 +128,6 @@ impl Tracepoints {
             this.refused = Some(refusal(&error));
         }
         this
-    }
-
-    /// Finds the tracepoints, and says what stands in the way.
-    fn find(&mut self) -> Result<(), String> {
-        if !machine::is_in_first_pid_namespace() {
-            return Err("threads have other numbers in this container than for the kernel".into());
-        }
-        let tracefs = Tracefs::open().map_err(|error| refusal(&error))?;
-        let more: &[_] = if self.has_meters { &METER_SOURCES } else { &[] };
-        for source in SOURCES.iter().chain(more) {
-            let text = match tracefs.read(&format!("events/{}/format", source.path)) {
-                Ok(text) => text,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-                Err(error) => return Err(refusal(&error)),
-            };
-            match Layout::parse(source, &text) {
-                Some(layout) => self.layouts.push(layout),
-                None if source.is_required => {
-                    return Err(format!("this kernel has no tracepoint {}", source.path));
-                }
-                None => {}
-            }
-        }
-        let id = |path: &&str| {
-            let text = tracefs.read(&format!("events/{path}/format")).ok()?;
-            events::id(&text)
-        };
-        self.counted = LOOKUPS.iter().map(id).collect::<Option<_>>().unwrap_or_default();
-        Ok(())
     }
 
     /// Attaches to a task that has not executed yet. What is refused is missing from then on.
@@ -285,6 +279,9 @@ impl Tracepoints {
     /// Closes all, without a wait.
     pub(super) fn close(mut self) {
         self.keep_programs();
+        // Without a task nothing has taken it.
+        let found = self.arrived_early().and_then(Result::ok);
+        self.late.extend(found.map(|found| found.tracefs.into_descriptor()));
         // The kernel also waits where the last program has just left a tracepoint and the next one comes.
         let programs = self.programs.take().map(Programs::into_descriptors);
         self.rings.clear();
@@ -293,6 +290,6 @@ impl Tracepoints {
         let all = self.events.into_iter().chain(self.counters).chain(self.calls).chain(faults);
         // They go first: they run at every switch of the machine, and cost all programs.
         let programs = programs.into_iter().flatten();
-        close_later(programs.chain(all.map(Event::into_descriptor)).collect());
+        close_later(programs.chain(all.map(Event::into_descriptor)).chain(self.late).collect());
     }
 }

@@ -214,6 +214,8 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.facts.capture.sampled = sampled.map(|hashes| Sampled { hashes, accesses });
         self.facts.capture.reclaimed = self.perf.reclaimed();
         self.facts.capture.looks = self.touched.finish();
+        let names = &self.names;
+        self.facts.capture.snapshot = self.touched.snapshot(|key| names.is_touched(key));
         self.warn(ended);
         self.log.push(&Entry::End(json(&self.facts)?))?;
         self.log.finish()

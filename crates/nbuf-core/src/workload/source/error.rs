@@ -8,6 +8,7 @@ use crate::sys::input::Refused;
 pub use crate::sys::input::name as input_name;
 use crate::units::TooLarge;
 use crate::workload::format::native::ReadError;
+use crate::workload::format::snapshot::SnapshotError;
 use crate::workload::format::{ParameterError, Problem};
 
 /// Why an input cannot be read as a trace.
@@ -25,14 +26,16 @@ pub enum SourceError {
     Object(#[from] ObjectError),
     /// It is the name of a synthetic workload, as a replay takes one, and of no file.
     #[error(
-        "{name} is a synthetic workload, and a trace is read from a file: make one with \
-         `nbuf trace generate {pattern} -o FILE` (--help has its options)"
+        "{name} is a synthetic workload, and a trace is read from a file: there is none of this name ({source}); make \
+         one with `nbuf trace generate {pattern} -o FILE`, in Python by nbuf.generate"
     )]
     Synthetic {
         /// The name.
         name: String,
         /// Its part before the colon.
         pattern: &'static str,
+        /// What the system says of a file of this name.
+        source: io::Error,
     },
     /// It takes more memory than may be used.
     #[error(transparent)]
@@ -93,6 +96,38 @@ pub enum SourceError {
         /// What it looks like: a text, a binary.
         looks: &'static str,
     },
+    /// It is no snapshot of a store.
+    #[error("{} is no snapshot: {source}", input_name(path))]
+    Snapshot {
+        /// Which one.
+        path: PathBuf,
+        /// What was expected.
+        source: SnapshotError,
+    },
+    /// A snapshot breaks off before its first key.
+    #[error(
+        "{} cannot be read behind byte {at_bytes} (expected {wanted}): write the snapshot again",
+        input_name(path)
+    )]
+    SnapshotBroken {
+        /// Which one.
+        path: PathBuf,
+        /// The bytes before that place, unpacked.
+        at_bytes: u64,
+        /// What should stand there.
+        wanted: &'static str,
+    },
+    /// A snapshot of an empty store.
+    #[error("{} has no keys: write a snapshot of a store that has some", input_name(path))]
+    SnapshotEmpty {
+        /// Which one.
+        path: PathBuf,
+    },
+    /// A trace and its snapshot would come through one pipe.
+    #[error(
+        "the trace and its snapshot are both standard input, which can be read only once: name a file for one of them"
+    )]
+    OneStandardInput,
     /// There is no such format.
     #[error("there is no format `{0}`: `nbuf trace formats` lists them")]
     NoFormat(String),
@@ -153,17 +188,31 @@ pub enum SourceError {
 const PATTERNS: [&str; 4] = ["zipf", "uniform", "loop", "scan"];
 
 impl SourceError {
+    /// The error of an input that cannot be read on. An error of an object has the name of it.
+    pub(super) fn of_reading(path: &Path, source: io::Error) -> Self {
+        match source.downcast::<ObjectError>() {
+            Ok(error) => Self::Object(error),
+            Err(source) => Self::Read { path: path.to_owned(), source },
+        }
+    }
+
     /// The error of a file that cannot be opened by this name.
     pub(super) fn of_opening(path: &Path, refused: Refused) -> Self {
         let parts = path.to_str().and_then(|name| name.split_once(':'));
-        let Some((before, _)) = parts.filter(|_| refused.is_absent()) else {
-            return Self::Refused(refused);
-        };
-        let Some(pattern) = PATTERNS.into_iter().find(|&pattern| pattern == before) else {
-            return Self::Refused(refused);
-        };
-        Self::Synthetic { name: path.display().to_string(), pattern }
+        let before = parts.filter(|_| refused.is_absent()).map(|parts| parts.0);
+        let pattern = PATTERNS.into_iter().find(|&pattern| before == Some(pattern));
+        match (pattern, refused) {
+            (Some(pattern), Refused::Open { path, source }) => {
+                Self::Synthetic { name: path.display().to_string(), pattern, source }
+            }
+            (_, refused) => Self::Refused(refused),
+        }
     }
+}
+
+/// Whether a reader failed because its object cannot be had, whatever its bytes are.
+pub(super) fn is_of_object(error: &io::Error) -> bool {
+    matches!(error.get_ref(), Some(inner) if inner.is::<ObjectError>())
 }
 
 /// Where a problem is and what it is, in a line; `path` is the path of its input.

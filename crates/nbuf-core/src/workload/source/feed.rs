@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use super::error::SourceError;
+use super::error::{SourceError, is_of_object};
 use super::input::{Input, Packing};
 use crate::workload::format::{Batch, Parser, Place, ProblemKind};
 
@@ -80,11 +80,11 @@ impl Feed {
                     return Ok(());
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if self.packing != Packing::None => {
+                Err(error) if self.packing != Packing::None && !is_of_object(&error) => {
                     (self.broken, self.is_end) = (Some(error), true);
                     return Ok(());
                 }
-                Err(source) => return Err(SourceError::Read { path: self.path.clone(), source }),
+                Err(source) => return Err(SourceError::of_reading(&self.path, source)),
             }
         }
     }

@@ -9,8 +9,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::error::SourceError;
-use super::object::{self, Object};
+use super::cancellation::CancellationToken;
+use super::error::{SourceError, is_of_object};
+use super::object::{self, Object, ObjectError};
 use super::progress::Counter;
 use super::text::{self, Encoding};
 use super::unpack::unpack;
@@ -44,7 +45,8 @@ impl Packing {
         }
     }
 
-    fn of(bytes: &[u8]) -> Self {
+    /// What packs these bytes, by the first of them.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
         match bytes {
             [0x1f, 0x8b, ..] => Self::Gzip,
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
@@ -74,17 +76,23 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens a file, a stream or an object, one of this many that are merged; `-` is standard input.
+    /// Opens a file, a stream or an object, one of this many that are merged; `-` is standard input. A cancellation ends
+    /// the reading of an object.
     pub(super) fn open(
         path: &Path,
         bound: Bound,
         merged: usize,
         counter: &mut Counter,
+        token: &CancellationToken,
     ) -> Result<Self, SourceError> {
         if object::is_object(path) {
-            let (object, bytes) = object::read(path, merged)?;
+            let (object, bytes) = object::read(path, merged, token)?;
             counter.add_bytes(object.bytes);
-            let made = Self::made(path, counter.count(bytes), None, bound)?;
+            let made = Self::made(path, counter.count(bytes), None, bound);
+            if token.is_cancelled() {
+                return Err(ObjectError::Cancelled(object.name).into());
+            }
+            let made = made?;
             let object = Some(object).filter(|_| made.packing == Packing::None);
             return Ok(Self { object, ..made });
         }
@@ -104,9 +112,11 @@ impl Input {
         bound: Bound,
     ) -> Result<Self, SourceError> {
         let made = Self::from_reader(path, raw, file, bound);
-        let mut made = made.map_err(|(packing, source)| match packing {
-            Packing::None => SourceError::Read { path: path.to_owned(), source },
-            _ => SourceError::Packed { path: path.to_owned(), packing: packing.name(), source },
+        let mut made = made.map_err(|(packing, source)| {
+            if packing == Packing::None || is_of_object(&source) {
+                return SourceError::of_reading(path, source);
+            }
+            SourceError::Packed { path: path.to_owned(), packing: packing.name(), source }
         })?;
         made.decode()?;
         Ok(made)
@@ -166,7 +176,7 @@ impl Input {
     }
 }
 
-/// Reads until there is this much or nothing more. An error after the first bytes comes with them.
+/// Reads until there is this much or nothing more. An error of the bytes comes with those before it.
 fn fill(from: &mut dyn Read, bytes: usize) -> (io::Result<Vec<u8>>, Option<io::Error>) {
     let mut head = vec![0; bytes];
     let mut filled = 0;
@@ -175,7 +185,7 @@ fn fill(from: &mut dyn Read, bytes: usize) -> (io::Result<Vec<u8>>, Option<io::E
             Ok(0) => break,
             Ok(count) => filled += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if filled == 0 => return (Err(error), None),
+            Err(error) if filled == 0 || is_of_object(&error) => return (Err(error), None),
             Err(error) => {
                 head.truncate(filled);
                 return (Ok(head), Some(error));

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use super::error::SourceError;
+use super::error::{SourceError, is_of_object};
 use super::feed::RECORD_BYTES_MAX;
 use super::input::{Input, Packing};
 
@@ -61,7 +61,7 @@ impl Intake {
             let failed = if length >= RECORD_BYTES_MAX {
                 Some(SourceError::RecordTooLong { path, bytes: length })
             } else {
-                self.read(bytes).err().map(|source| SourceError::Read { path, source })
+                self.read(bytes).err().map(|source| SourceError::of_reading(&path, source))
             };
             if let Some(error) = failed {
                 self.sequence = u64::MAX;
@@ -85,7 +85,7 @@ impl Intake {
         bytes.truncate(filled + read.as_ref().copied().unwrap_or(0));
         match read {
             Ok(count) => self.is_end = count == 0,
-            Err(error) if self.packing != Packing::None => {
+            Err(error) if self.packing != Packing::None && !is_of_object(&error) => {
                 (self.broken, self.is_end) = (Some(error), true);
             }
             Err(error) => return Err(error),

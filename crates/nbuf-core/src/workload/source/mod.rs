@@ -22,6 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cancellation;
 mod detected;
 mod error;
 mod feed;
@@ -30,18 +31,26 @@ mod input;
 mod intake;
 pub(crate) mod object;
 mod open;
+mod opening;
+mod options;
 mod parser_pool;
 mod progress;
+mod snapshot;
 mod stream;
 mod text;
 mod unpack;
 
+pub(crate) use cancellation::CancellationToken;
 pub use detected::Detected;
 pub use error::{SourceError, input_name};
 pub use given::{Given, Rows};
 pub use input::Packing;
-pub use object::{ObjectError, expand};
+pub use object::ObjectError;
+pub(crate) use object::expand;
+pub(crate) use opening::Opening;
+pub use options::Options;
 pub use progress::Progress;
+pub(crate) use snapshot::{must_be_apart, open_snapshot};
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -50,44 +59,14 @@ use self::input::Input;
 use self::open::{Opened, open};
 use self::progress::Counter;
 use self::stream::{Side, Stream};
-use super::format::{Batch, Objects, Parameters, Problem, Problems};
+use super::format::{Batch, Objects, Problem, Problems};
 use crate::sys;
 use crate::trace::request::Unit;
 use crate::units::Bound;
 
-/// How a trace is to be read.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Its format, instead of what it looks like.
-    pub format: Option<Parameters>,
-    /// Reading ends with an error when more than this cannot be read.
-    pub problems_max: u64,
-    /// Several inputs are merged by time, whatever their format.
-    pub merge: bool,
-    /// How much later than the first each of the merged inputs begins; none where they share a clock.
-    pub later_ns: Vec<i64>,
-    /// Rows that are the trace, instead of the files.
-    pub given: Option<Given>,
-    /// What the trace may take in memory: native traces, which are read at once, and all names.
-    pub memory: Bound,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            format: None,
-            problems_max: 1000,
-            merge: false,
-            later_ns: Vec::new(),
-            given: None,
-            memory: Bound::NONE,
-        }
-    }
-}
-
 /// Whether a file looks like a trace of some format. One that cannot be read, or is empty, may be one.
-pub(crate) fn is_known(path: &Path) -> bool {
-    let input = Input::open(path, Bound::NONE, 1, &mut Counter::default());
+pub(crate) fn is_known(path: &Path, token: &CancellationToken) -> bool {
+    let input = Input::open(path, Bound::NONE, 1, &mut Counter::default(), token);
     let looks = input.and_then(|input| open::looks_like_a_trace(&input));
     !matches!(looks, Err(SourceError::Unknown { .. }))
 }
@@ -111,64 +90,70 @@ pub struct Source {
     memory: Bound,
     /// Memory of the inputs that are read at once.
     held: u64,
+    /// Memory of what is joined to its requests.
+    joined_bytes: u64,
     /// How often names are kept: by each thread that parses, too.
     copies: u64,
     /// The input that is read, from 0.
     current: usize,
     counter: Counter,
+    token: CancellationToken,
 }
 
 impl Source {
     /// Opens a trace in one or several files; `-` is standard input.
     pub fn open(paths: &[PathBuf], options: &Options) -> Result<Self, SourceError> {
-        Self::open_with(paths, options, &|_, _| ())
+        Self::open_with(paths, options, &Opening::default())
     }
 
-    /// The same. `loading` gets the records of each native trace that were read, and all: it is read at once.
+    /// The same with reports, and an end before its time.
     pub(crate) fn open_with(
         paths: &[PathBuf],
         options: &Options,
-        loading: &dyn Fn(u64, u64),
+        opening: &Opening<'_>,
     ) -> Result<Self, SourceError> {
         let mut waiting = VecDeque::new();
         let (mut first, mut warnings) = (None::<Detected>, Vec::new());
         let (mut held, mut counter) = (0, Counter::default());
+        // The places of the inputs that are read.
+        let mut places: Vec<usize> = Vec::new();
         if let Some(given) = &options.given {
             first = Some(given.detected());
             waiting.push_back(Stream::Given(given.stream(&mut counter)));
+            places.extend(0..paths.len());
         }
         let merged = if options.merge { paths.len() } else { 1 };
-        for path in paths.iter().filter(|_| options.given.is_none()) {
+        for (place, path) in paths.iter().enumerate().filter(|_| options.given.is_none()) {
             let memory = options.memory.without(held);
             let options = Options { memory, ..options.clone() };
             let before = counter.counted();
-            let input = Input::open(path, memory, merged, &mut counter)?;
-            let mut opened: Opened = open(input, &options, paths.len(), loading)?;
+            let input = Input::open(path, memory, merged, &mut counter, &opening.token)?;
+            if opening.skips_empty && input.head.is_empty() {
+                continue;
+            }
+            let mut opened: Opened = open(input, &options, paths.len(), opening)?;
             held += opened.bytes;
             if let Stream::Native(native) = &mut opened.stream {
                 native.count_by(&counter, before);
             }
             let first = first.get_or_insert_with(|| opened.detected.clone());
-            if first.unit != opened.detected.unit {
-                let name = |unit| if unit == Unit::Bytes { "bytes" } else { "keys" };
-                let (found, wanted) = (name(opened.detected.unit), name(first.unit));
-                return Err(SourceError::Mixed { path: path.clone(), found, wanted });
-            }
+            must_count(path, opened.detected.unit, first.unit)?;
+            places.push(place);
             waiting.push_back(opened.stream);
             warnings.extend(opened.warnings);
         }
-        let detected = first.ok_or(SourceError::NoInput)?;
+        let detected = first.ok_or_else(|| none(paths))?;
         let is_shared = waiting.iter().any(|stream| matches!(stream, Stream::ParserPool(_)));
         let parser_pool = if is_shared { parser_pool::ParserPool::size() } else { 0 };
         let is_merged = waiting.len() > 1 && (options.merge || detected.format.is_merged);
         if is_merged {
-            let later = options.later_ns.iter().copied().chain(std::iter::repeat(0));
-            let sides = waiting.drain(..).zip(later).map(|(one, later)| Side::new(one, later));
-            let sides = sides.collect();
+            let later = |&place: &usize| options.later_ns.get(place).copied().unwrap_or(0);
+            let sides = waiting.drain(..).zip(places.iter().map(later));
+            let sides = sides.map(|(one, later)| Side::new(one, later)).collect();
             waiting.push_back(Stream::Merged(sides));
         }
         Ok(Self {
-            paths: paths.to_vec(),
+            paths: places.into_iter().map(|place| paths[place].clone()).collect(),
             detected,
             waiting,
             is_merged,
@@ -179,14 +164,16 @@ impl Source {
             warnings,
             memory: options.memory,
             held,
+            joined_bytes: 0,
             copies: 1 + parser_pool as u64 + u64::from(is_merged),
             current: 0,
             counter,
+            token: opening.token.clone(),
         })
     }
 
     /// Puts the next requests, about [`BATCH_REQUESTS`](super::format::BATCH_REQUESTS), in place of those of the batch; nothing
-    /// else of the batch is used. False at the end.
+    /// else of the batch is used. False at the end, and after a cancellation.
     pub fn next(&mut self, batch: &mut Batch) -> Result<bool, SourceError> {
         batch.requests.clear();
         while let Some(stream) = self.waiting.front_mut() {
@@ -195,6 +182,9 @@ impl Source {
             let more = stream.fill(&mut self.work);
             std::mem::swap(&mut self.work.objects, &mut self.objects);
             std::mem::swap(&mut self.work.requests, &mut batch.requests);
+            if more.is_err() && self.token.is_cancelled() {
+                return Ok(!batch.requests.is_empty());
+            }
             self.judge()?;
             self.memory.allow("the names and sizes of this trace", self.bytes())?;
             if !more? {
@@ -229,9 +219,14 @@ impl Source {
         SourceError::TooManyProblems { count, first: first.unwrap_or_default() }
     }
 
+    /// States the memory of what is joined to its requests.
+    pub(crate) fn set_joined_bytes(&mut self, bytes: u64) {
+        self.joined_bytes = bytes;
+    }
+
     /// Memory that it has in use, next to blocks that are read.
     pub fn bytes(&self) -> u64 {
-        self.held + self.work.held_bytes + self.copies * self.objects.bytes()
+        self.held + self.joined_bytes + self.work.held_bytes + self.copies * self.objects.bytes()
     }
 
     /// How much was read; nothing where the whole is unknown, as for a pipe.
@@ -263,6 +258,24 @@ impl Source {
     pub fn describe(&self, problem: &Problem) -> String {
         error::describe(problem, &self.paths[problem.input.min(self.paths.len() - 1)])
     }
+}
+
+/// That there is nothing to read.
+fn none(paths: &[PathBuf]) -> SourceError {
+    match paths.first() {
+        Some(path) => SourceError::Empty { path: path.clone() },
+        None => SourceError::NoInput,
+    }
+}
+
+/// Refuses an input that counts another thing than those before it.
+fn must_count(path: &Path, found: Unit, wanted: Unit) -> Result<(), SourceError> {
+    let name = |unit| if unit == Unit::Bytes { "bytes" } else { "keys" };
+    if found == wanted {
+        return Ok(());
+    }
+    let (path, found, wanted) = (path.to_owned(), name(found), name(wanted));
+    Err(SourceError::Mixed { path, found, wanted })
 }
 
 #[cfg(test)]

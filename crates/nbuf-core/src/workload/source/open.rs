@@ -5,6 +5,7 @@ use std::io::Read as _;
 use super::error::SourceError;
 use super::feed::Feed;
 use super::input::{Input, Packing};
+use super::opening::Opening;
 use super::parser_pool::ParserPool;
 use super::stream::{Native, Stream};
 use super::{Detected, Options};
@@ -30,12 +31,12 @@ const THREADED_INPUTS_MAX: usize = 8;
 
 /// Finds out what an input is and how it is read, as one of several inputs.
 ///
-/// A native trace is read at once: `loading` gets the records that were read, and all.
+/// A native trace is read at once.
 pub(super) fn open(
     input: Input,
     options: &Options,
     inputs: usize,
-    loading: &dyn Fn(u64, u64),
+    opening: &Opening<'_>,
 ) -> Result<Opened, SourceError> {
     if input.head.is_empty() {
         return Err(SourceError::Empty { path: input.path });
@@ -54,7 +55,7 @@ pub(super) fn open(
     let mut detected = Detected { format, packing, unit, has_sizes: true, likeness, also };
     let (make, is_lines) = match format.reading {
         Reading::Native => {
-            let Trace { records, files, facts } = read_native(input, options.memory, loading)?;
+            let Trace { records, files, facts } = read_native(input, options.memory, opening)?;
             let bytes =
                 records.bytes() + files.iter().map(|name| name.len() as u64 + 24).sum::<u64>();
             let stream = Stream::Native(Box::new(Native::new(records, files)));
@@ -132,25 +133,21 @@ fn guess(input: &Input) -> Result<Guess, SourceError> {
 }
 
 /// A native trace has its index at its end: it is read at once.
-fn read_native(
-    input: Input,
-    bound: Bound,
-    loading: &dyn Fn(u64, u64),
-) -> Result<Trace, SourceError> {
+fn read_native(input: Input, bound: Bound, opening: &Opening<'_>) -> Result<Trace, SourceError> {
     let Input { path, mut head, rest, file, object, .. } = input;
-    let fetched = object.map(|object| super::object::fetch(&object)).transpose()?;
+    let fetched = object.map(|object| super::object::fetch(&object, opening)).transpose()?;
     let read = if let Some(file) = file.or(fetched) {
-        native::read_with(file, bound, loading)
+        native::read_with(file, bound, opening.loading)
     } else {
         // It grows by doubling, and so is counted twice.
         let most = bound.allowed.0 / 2;
         let room = most.saturating_sub(head.len() as u64).saturating_add(1);
         if let Err(source) = rest.take(room).read_to_end(&mut head) {
-            return Err(SourceError::Read { path, source });
+            return Err(SourceError::of_reading(&path, source));
         }
         let held = 2 * head.len() as u64;
         bound.allow("a native trace that is packed or comes through a pipe", held)?;
-        native::read_with(bytes::Bytes::from(head), bound.without(held), loading)
+        native::read_with(bytes::Bytes::from(head), bound.without(held), opening.loading)
     };
     read.map_err(|source| match source {
         ReadError::TooLarge(too_large) => too_large.into(),

@@ -184,12 +184,14 @@ fn parse_lines(
     let (mut out, mut told, mut bytes) = (Batch::default(), 0, Vec::new());
     loop {
         let taken = lock(intake).take(&mut bytes);
+        // A line that a failed read cut is no line of the input.
+        let is_whole = taken.is_ok();
         let mut batches = Vec::new();
         let mut at = 0;
         while at < bytes.len() {
             out.requests = lock(spares).pop().unwrap_or_default();
             out.requests.clear();
-            let parsed = parser.parse(&bytes[at..], true, &mut out);
+            let parsed = parser.parse(&bytes[at..], is_whole, &mut out);
             batches.push(std::mem::take(&mut out.requests));
             at += parsed;
             if parsed == 0 {

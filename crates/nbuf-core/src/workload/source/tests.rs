@@ -254,8 +254,8 @@ fn keys_and_bytes_are_not_one_trace() {
     ));
 }
 
-#[test]
-fn a_native_trace_counts_when_it_is_loaded_and_again_when_it_is_handed_over() {
+/// Writes a native trace of this many reads.
+fn write_native(path: &Path, reads: u32) {
     let record = |at: u32| Record {
         time_ns: at.into(),
         offset_bytes: u64::from(at) * 4096,
@@ -266,17 +266,23 @@ fn a_native_trace_counts_when_it_is_loaded_and_again_when_it_is_handed_over() {
         request: at,
         op: CacheEvent::Read,
     };
-    let records: Vec<Record> = (0..50_000).map(record).collect();
+    let records: Vec<Record> = (0..reads).map(record).collect();
     let (records, files) = (records.into(), vec!["/a".to_owned()]);
+    let trace = Trace { records, files, facts: Facts::default() };
+    native::write(&trace, fs::File::create(path).unwrap()).unwrap();
+}
+
+#[test]
+fn a_native_trace_counts_when_it_is_loaded_and_again_when_it_is_handed_over() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.parquet");
-    let trace = Trace { records, files, facts: Facts::default() };
-    native::write(&trace, fs::File::create(&path).unwrap()).unwrap();
+    write_native(&path, 50_000);
 
     let loaded = std::cell::RefCell::new(Vec::new());
     let loading = |done: u64, total: u64| loaded.borrow_mut().push((done, total));
     let paths = std::slice::from_ref(&path);
-    let mut source = Source::open_with(paths, &Options::default(), &loading).unwrap();
+    let opening = Opening { loading: &loading, ..Opening::default() };
+    let mut source = Source::open_with(paths, &Options::default(), &opening).unwrap();
     assert_eq!(*loaded.borrow(), [(0, 50_000), (50_000, 50_000)]);
     let all = fs::metadata(&path).unwrap().len();
     let done = |source: &Source| {
@@ -293,4 +299,51 @@ fn a_native_trace_counts_when_it_is_loaded_and_again_when_it_is_handed_over() {
     }
     assert!(batches > 1);
     assert_eq!(before, all);
+}
+
+#[test]
+fn empty_inputs_are_left_out_with_their_clocks_and_their_problems_stay_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let paths = ["a", "b", "c", "d"].map(|name| directory.path().join(name));
+    fs::write(&paths[0], "").unwrap();
+    fs::write(&paths[1], "1,R,0,1,5\n1,R,1,1,7\n").unwrap();
+    fs::write(&paths[2], gzip(b"")).unwrap();
+    let last =
+        (3..13).fold("2,R,2,1,1\nx\n".to_owned(), |text, at| text + &format!("2,R,{at},1,2\n"));
+    fs::write(&paths[3], last).unwrap();
+    let options =
+        Options { merge: true, later_ns: vec![9_000, 0, 8_000, 5_000], ..Options::default() };
+    let opening = Opening { skips_empty: true, ..Opening::default() };
+    let mut source = Source::open_with(&paths, &options, &opening).unwrap();
+    let (mut batch, mut got) = (Batch::default(), Vec::new());
+    while source.next(&mut batch).unwrap() {
+        got.extend_from_slice(&batch.requests);
+    }
+    // The second begins 5 us later.
+    assert_eq!(keys(&got), [0, 2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    let said = source.describe(&source.problems().kept[0]);
+    assert!(said.starts_with(&format!("{}, line 2: ", paths[3].display())), "{said}");
+    let none = Source::open_with(&[paths[2].clone(), paths[0].clone()], &options, &opening);
+    assert!(matches!(none, Err(SourceError::Empty { path }) if path == paths[2]));
+    assert!(
+        matches!(Source::open(&paths, &options), Err(SourceError::Empty { path }) if path == paths[0])
+    );
+}
+
+#[test]
+fn inputs_between_empty_ones_are_opened_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let paths = ["a", "b", "c", "d"].map(|name| directory.path().join(name));
+    for (path, reads) in paths.iter().zip([10, 0, 20, 0]) {
+        if reads > 0 {
+            write_native(path, reads);
+        } else {
+            fs::write(path, "").unwrap();
+        }
+    }
+    let loaded = std::cell::RefCell::new(Vec::new());
+    let loading = |done: u64, total: u64| loaded.borrow_mut().push((done, total));
+    let opening = Opening { loading: &loading, skips_empty: true, ..Opening::default() };
+    Source::open_with(&paths, &Options::default(), &opening).unwrap();
+    assert_eq!(*loaded.borrow(), [(0, 10), (10, 10), (0, 20), (20, 20)]);
 }

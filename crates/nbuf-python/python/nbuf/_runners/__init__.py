@@ -33,23 +33,56 @@ class Engine(Protocol):
         """How many tasks run at once now."""
 
 
+class EngineFailed(Error):
+    """An engine does not start, or ended before all rows were done."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the engine failed ({reason}); finished tasks are kept, and the same call continues")
+        self.reason = reason
+
+
+@contextmanager
+def plainly(*passing: type[BaseException]) -> Iterator[None]:
+    """Every exception of an engine becomes an `Error` that says what to do; these pass."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, (Error, *passing)):
+            raise
+        if isinstance(error, BrokenExecutor):
+            raise Error(
+                f"the executor is broken ({error}): a worker died; give fewer workers, or engine='local', "
+                "which names the task"
+            ) from error
+        text = " ".join(str(error).split())
+        raise EngineFailed(f"{type(error).__name__}: {text}" if text else type(error).__name__) from error
+
+
 #: The module of each engine, with what pip installs for it.
 RUNNERS = {"dask": "nbuf[dask]", "ray": "nbuf[ray]", "spark": "nbuf[spark]"}
+#: Modules that are the engine's own. Others are its business.
+_MODULES = ("dask", "distributed", "ray", "pyspark", "pyarrow", "pandas")
+
+
+def check(name: str) -> None:
+    """Refuses a name that is none of an engine."""
+    if name not in RUNNERS:
+        raise Error(f"there is no runner `{name}`: write one of local, {', '.join(RUNNERS)}")
 
 
 @contextmanager
 def start(name: str, workers: int) -> Iterator[Engine]:
     """An engine that is started, or the one that its own variable of the environment names."""
-    if name not in RUNNERS:
-        raise Error(f"there is no runner `{name}`: write one of local, {', '.join(RUNNERS)}")
+    check(name)
     with ExitStack() as stack:
-        try:
-            module = importlib.import_module(f"nbuf._runners.{name}")
-            engine: Engine = stack.enter_context(module.engine(workers))
-        except MissingLibrary:
-            raise
-        except ImportError as error:
-            raise MissingLibrary(f"{error.name} is not installed: pip install '{RUNNERS[name]}'") from error
+        with plainly():
+            try:
+                module = importlib.import_module(f"nbuf._runners.{name}")
+                engine: Engine = stack.enter_context(module.engine(workers))
+            except ModuleNotFoundError as error:
+                if error.name not in _MODULES:
+                    raise
+                raise MissingLibrary(f"{error.name} is not installed: pip install '{RUNNERS[name]}'") from error
         yield engine
 
 
@@ -85,19 +118,16 @@ def drive(engine: Engine, out: str, rows: list[Row], report: Report) -> None:
     running: dict[Future[list[str | None]], list[Row]] = {}
     try:
         while True:
-            while len(running) < (slots := max(engine.slots(), 1)) and (taken := waiting.take(slots)):
-                running[engine.submit(work, out, [text for _, text in taken])] = taken
+            with plainly():
+                while len(running) < (slots := max(engine.slots(), 1)) and (taken := waiting.take(slots)):
+                    running[engine.submit(work, out, [text for _, text in taken])] = taken
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 taken = running.pop(future)
                 try:
-                    errors = future.result()
-                except BrokenExecutor as broken:
-                    raise Error(
-                        f"the executor is broken ({broken}): a worker died; give fewer workers, or engine='local', "
-                        "which names the task"
-                    ) from broken
+                    with plainly(*engine.deaths):
+                        errors = future.result()
                 except engine.deaths as death:
                     if len(taken) > 1:
                         waiting.give_back(taken)

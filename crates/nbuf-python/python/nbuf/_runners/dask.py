@@ -13,7 +13,8 @@ from nbuf._runners import Work
 
 
 class _Engine:
-    most = 1
+    # A task costs some tens of milliseconds between the scheduler, the client and a worker.
+    most = 32
 
     def __init__(self, client: Any, deaths: tuple[type[BaseException], ...]) -> None:
         self._client = client

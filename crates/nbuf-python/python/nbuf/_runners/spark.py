@@ -48,8 +48,8 @@ class WorkersDied(Exception):
 
 class _Engine:
     deaths: tuple[type[BaseException], ...] = (WorkersDied,)
-    # A job costs some tens of milliseconds.
-    most = 32
+    # A job costs some hundreds of milliseconds of Java.
+    most = 128
 
     def __init__(self, session: Any, workers: int) -> None:
         self._session = session

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use nbuf::experiment::curve::{
-    Admission, Allocator, Expired, Parameters, Prefetching, Rate, Spec, Ttl, Warmup, Whole, Writes,
+    Admission, Allocator, Expired, Oversized, Parameters, Prefetching, Rate, Spec, Ttl, Warmup,
     all_policies,
 };
-use nbuf::experiment::grid::{By, Every};
+use nbuf::experiment::grid::Every;
 use nbuf::experiment::target::Target;
 use nbuf::units::{PAGE_BYTES, Size, SizeList};
 
+use super::choices::{AccessUnit, Part, WritesDo};
 use super::values::{every, overhead, page, rate, target, tolerance, warmup};
 use crate::command::memory::allowed;
 use crate::command::policy::{PolicyArgument, PolicyParser};
@@ -69,6 +70,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HOW", default_value = "evict", requires = "ttl")]
     pub(super) expired: Expired,
 
+    /// What an object larger than the cache does: the others stay (bypass), or all are evicted in vain
+    /// (clear); caches are then of objects
+    #[arg(long, value_name = "HOW", default_value = "bypass")]
+    pub(super) oversized: Oversized,
+
     /// Which objects that missed come in: threshold:bytes=64KiB, probability:p=0.5, tinylfu or
     /// adaptsize; repeated, all must admit them; caches are then of objects
     #[arg(long, value_name = "HOW")]
@@ -77,6 +83,11 @@ pub(crate) struct Args {
     /// The column of a CSV that says what a miss costs: a latency, money; caches are then of objects
     #[arg(long, value_name = "COLUMN")]
     pub(super) cost: Option<String>,
+
+    /// A snapshot of the store, whose sizes and times to live go to requests without: what memcached's
+    /// metadump prints, or an RDB file of Redis; caches are then of objects
+    #[arg(long, value_name = "FILE")]
+    pub(super) snapshot: Option<PathBuf>,
 
     /// Pages to fetch before they are asked for: next:pages=1, stride, amp or mithril, see --help-policies;
     /// each policy then runs at each size
@@ -159,41 +170,6 @@ pub(super) struct List {
     pub(super) help_policies: bool,
 }
 
-/// What one access is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum AccessUnit {
-    /// A page that a request touches
-    Page,
-    /// A whole request, known by where it starts
-    Request,
-    /// A key or a whole request with its size; caches are in bytes, as with --size 64MiB for keys
-    Object,
-}
-
-/// What a write does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum WritesDo {
-    /// It is an access like a read
-    Allocate,
-    /// It bypasses the cache, and evicts its pages
-    Around,
-    /// It is ignored
-    Ignore,
-    /// It brings its object in and is not counted: logs of a cache whose users store what they did not find
-    Store,
-}
-
-/// What a curve is split by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Part {
-    /// File, volume or name space
-    File,
-    /// Process or thread
-    Task,
-    /// Reads and writes
-    Op,
-}
-
 impl Args {
     /// What the experiment is asked.
     pub(super) fn spec(&self) -> Spec {
@@ -218,8 +194,10 @@ impl Args {
             allocator: self.allocator,
             ttl: self.ttl,
             expired: self.expired,
+            oversized: self.oversized,
             admissions: self.admit.clone(),
             cost: self.cost.clone(),
+            snapshot: self.snapshot.clone(),
             prefetch: self.prefetch,
             writes: self.writes.into(),
             warmup: self.warmup,
@@ -264,33 +242,3 @@ Exit status:
   2    usage error
   125  nbuf failed; standard error says why
   130  interrupted by Ctrl-C; prints what was read so far";
-
-impl From<AccessUnit> for Whole {
-    fn from(unit: AccessUnit) -> Self {
-        match unit {
-            AccessUnit::Page => Self::No,
-            AccessUnit::Request | AccessUnit::Object => Self::Yes,
-        }
-    }
-}
-
-impl From<WritesDo> for Writes {
-    fn from(writes: WritesDo) -> Self {
-        match writes {
-            WritesDo::Allocate => Self::Allocate,
-            WritesDo::Around => Self::Around,
-            WritesDo::Ignore => Self::Ignore,
-            WritesDo::Store => Self::Store,
-        }
-    }
-}
-
-impl From<Part> for By {
-    fn from(part: Part) -> Self {
-        match part {
-            Part::File => Self::File,
-            Part::Task => Self::Task,
-            Part::Op => Self::Op,
-        }
-    }
-}

@@ -1,13 +1,14 @@
 //! `nbuf curve`: what caches of other sizes and policies would hit.
 
 mod arguments;
+mod choices;
 mod help;
 mod knee;
 mod values;
 
 use std::io::Write as _;
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 use nbuf::experiment::curve;
 use nbuf::experiment::document;
 use nbuf::experiment::output::Readers;
@@ -18,7 +19,7 @@ use knee::knee;
 
 use crate::console::Console;
 use crate::exit;
-use crate::fail::say;
+use crate::fail::{ended, say};
 use crate::output::{must_be_possible, print, write_new};
 use crate::show::curve as shown;
 use crate::show::terminal::Terminal;
@@ -39,10 +40,11 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     let console = Console::plain();
     let mut session = console.session();
     session.seed = args.seed;
-    let drawn = curve::run(&args.spec(), &mut session).map_err(|error| match error {
-        curve::Error::Source(error) => Error::from(error),
-        other => other.into(),
-    })?;
+    let drawn = match curve::run(&args.spec(), &mut session) {
+        Ok(drawn) => drawn,
+        Err(curve::Error::Source(error)) => return ended(error.into(), &session.cancellation),
+        Err(error) => return ended(error.into(), &session.cancellation),
+    };
     session.heeding(|| tell(args, &drawn))??;
     Ok(session.cancellation.signal().map_or(0, |signal| exit::command(128 + signal)))
 }

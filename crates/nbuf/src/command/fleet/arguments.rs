@@ -7,7 +7,7 @@ use nbuf::experiment::fleet::{Ask, Rows, Runner, Spec, Split};
 use nbuf::experiment::result::FleetBy;
 use nbuf::units::{Bytes, CacheSize, Nanos, Size};
 
-use super::values::{Runners, amount, bytes, cache_size, page, rows, share, time};
+use super::values::{By, Partitions, Runners, amount, bytes, cache_size, page, rows, share, time};
 use crate::command::memory::allowed;
 use crate::command::policy::{PolicyArgument, PolicyParser};
 use crate::fail::UsageError;
@@ -27,6 +27,7 @@ const POLICY: PolicyParser = PolicyParser { words: &["all"], without: &[] };
   nbuf fleet 'traces/*/*.parquet' --by directory --out fleet --hit-ratio 95%
   nbuf fleet hours/ --by volume --out fleet --html fleet.html
   nbuf fleet 'traces/host=*/*.parquet' --by host --out fleet
+  nbuf fleet 'traces/host=*/*.parquet' --by host --partitions file --out fleet
   nbuf fleet traces/ --out fleet --policies lru,s3-fifo,sieve --policy-size 5%
   nbuf fleet hours/ --by volume --out fleet --until 24h --budget 64GiB
   nbuf fleet plan traces/ --out fleet       # then, on many machines:
@@ -111,6 +112,10 @@ pub(super) struct PlanArgs {
     /// Compare, from this time after the first request on, the split by what came before [default: none]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(super) until: Option<Nanos>,
+
+    /// With --by host, compare the shared cache with partitions of it [default: none]
+    #[arg(long, value_name = "WHAT")]
+    partitions: Option<Partitions>,
 }
 
 impl PlanArgs {
@@ -132,6 +137,7 @@ impl PlanArgs {
             policies: self.policies(),
             policy_size: self.policy_size,
             until: self.until,
+            partitions: self.partitions.map(FleetBy::from),
             ..Spec::default()
         }
     }
@@ -154,30 +160,6 @@ impl PlanArgs {
             }
         }
         distinct
-    }
-}
-
-/// What a volume is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum By {
-    /// Each input
-    File,
-    /// Each directory, whose inputs follow each other in time
-    Directory,
-    /// Each volume that the inputs name; inputs follow each other in time
-    Volume,
-    /// Each host, by folders such as host=web-1; its inputs are merged by time
-    Host,
-}
-
-impl From<By> for FleetBy {
-    fn from(by: By) -> Self {
-        match by {
-            By::File => Self::File,
-            By::Directory => Self::Directory,
-            By::Volume => Self::Volume,
-            By::Host => Self::Host,
-        }
     }
 }
 

@@ -100,10 +100,10 @@ fn show(drawn: &FleetDocument, args: &AskArgs) -> Result<u8> {
     Ok(if is_whole { 0 } else { exit::CHECK_FAILED })
 }
 
-/// Rows that a plan does not have are a usage error.
+/// Rows that a plan does not have, and a plan that cannot be, are usage errors.
 fn refused(error: fleet::Error) -> Error {
     match error {
-        fleet::Error::Rows { .. } => UsageError(error.to_string()).into(),
+        fleet::Error::Rows { .. } | fleet::Error::Spec(_) => UsageError(error.to_string()).into(),
         other => other.into(),
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use nbuf::experiment::fleet::{RUNNERS, Runner};
+use nbuf::experiment::result::FleetBy;
 use nbuf::units::{Bytes, CacheSize, Nanos, Size, SizeList};
 
 /// The names of runners.
@@ -27,6 +28,48 @@ impl TypedValueParser for Runners {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let value = |runner: &Runner| PossibleValue::new(runner.name).help(runner.summary);
         Some(Box::new(RUNNERS.iter().map(value)))
+    }
+}
+
+/// What a volume is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum By {
+    /// Each input
+    File,
+    /// Each directory, whose inputs follow each other in time
+    Directory,
+    /// Each volume that the inputs name; inputs follow each other in time
+    Volume,
+    /// Each host, by folders such as host=web-1; its inputs are merged by time
+    Host,
+}
+
+impl From<By> for FleetBy {
+    fn from(by: By) -> Self {
+        match by {
+            By::File => Self::File,
+            By::Directory => Self::Directory,
+            By::Volume => Self::Volume,
+            By::Host => Self::Host,
+        }
+    }
+}
+
+/// What has a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Partitions {
+    /// Each input
+    File,
+    /// Each directory, whose inputs follow each other in time
+    Directory,
+}
+
+impl From<Partitions> for FleetBy {
+    fn from(by: Partitions) -> Self {
+        match by {
+            Partitions::File => Self::File,
+            Partitions::Directory => Self::Directory,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ mod parameters;
 
 use std::io::Write as _;
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 use nbuf::experiment::document;
 use nbuf::experiment::output::Readers;
 use nbuf::experiment::replay;
@@ -15,6 +15,7 @@ pub(crate) use arguments::Args;
 
 use crate::console::Console;
 use crate::exit;
+use crate::fail::ended;
 use crate::output::{must_be_possible, print, write_new};
 use crate::show::replay as shown;
 use crate::show::terminal::Terminal;
@@ -35,7 +36,7 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
             note(nothing);
             return Ok(status);
         }
-        Err(error) => return Err(Error::from(error)),
+        Err(error) => return ended(error.into(), &session.cancellation),
     };
     session.heeding(|| tell(args, &document))??;
     Ok(if console.is_broken() { exit::INTERNAL_ERROR } else { status })

@@ -1,5 +1,7 @@
 //! The options of `nbuf serve` as settings, over those of a file.
 
+use std::path::PathBuf;
+
 use nbuf::experiment::serve::{Config, Error, ExportConfig, Spec};
 
 use super::Args;
@@ -8,12 +10,12 @@ impl Args {
     /// What the options say, and where they are silent the file.
     pub(super) fn settings(&self) -> Result<Spec, Error> {
         let file = self.config.as_deref().map(Config::read).transpose()?;
-        let spec = self.flags().over(file.unwrap_or_default()).spec()?;
+        let spec = self.flags()?.over(file.unwrap_or_default()).spec()?;
         Ok(Spec { takes_sockets: true, ..spec })
     }
 
-    fn flags(&self) -> Config {
-        Config {
+    fn flags(&self) -> Result<Config, Error> {
+        Ok(Config {
             disc: self.disc.clone(),
             size: self.size,
             write: self.write,
@@ -32,6 +34,10 @@ impl Args {
             tier: self.tier.clone(),
             tier_size: self.tier_size,
             tier_trust: self.tier_trust.then_some(true),
+            tier_timeout: self.tier_timeout,
+            durable_tier: self.durable_tier.then_some(true),
+            write_dirty: self.write_dirty,
+            discard_dirty: self.discard_dirty,
             policy: self.policy,
             read_only: self.read_only.then_some(true),
             readahead: self.readahead,
@@ -43,7 +49,30 @@ impl Args {
             spin: self.spin,
             metrics: self.metrics,
             name: self.name.clone(),
-            export: self.export.iter().cloned().map(ExportConfig::from).collect(),
+            export: self.exports()?,
+        })
+    }
+
+    /// The exports by name, with their tiers.
+    fn exports(&self) -> Result<Vec<ExportConfig>, Error> {
+        let exports = self.export.iter().cloned().map(ExportConfig::from);
+        let mut exports: Vec<ExportConfig> = exports.collect();
+        for (name, file) in &self.export_tier {
+            let without =
+                |export: &&mut ExportConfig| export.name == *name && export.tier.is_none();
+            let export = exports.iter_mut().find(without);
+            export.ok_or_else(|| Error::TierOfNone(name.clone()))?.tier = Some(file.clone());
         }
+        Ok(exports)
+    }
+}
+
+/// A name and a file behind the first sign of equality.
+pub(super) fn named_file(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => {
+            Ok((name.to_owned(), file.into()))
+        }
+        _ => Err("write NAME=FILE, with the name of an export".to_owned()),
     }
 }

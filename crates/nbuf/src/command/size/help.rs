@@ -20,7 +20,8 @@ Exit status:
        a --probe ended before its last limit
   2    usage error
   3    the command is not repeatable: without a limit it did something else than when recorded
-  4    undecided: of the runs under one limit, some were in band and some were not
+  4    undecided: of the runs under one limit, some were in band and some were not; or no run
+       of a search proved its size
   125  nbuf failed; standard error says why
   126  the command cannot be executed
   127  the command was not found

@@ -63,7 +63,8 @@ fn spec(args: &Args) -> Result<Spec> {
         let only = "--overhead is for recording by BPF: leave out --capture perf, or --overhead";
         return Err(UsageError(only.to_owned()).into());
     }
-    Ok(Spec { hit, fills_per_second, stall, duration, capture, overhead, ..defaults })
+    let mapped = args.running.mapped();
+    Ok(Spec { hit, fills_per_second, stall, duration, capture, overhead, mapped, ..defaults })
 }
 
 fn one(args: &Args, spec: &Spec) -> Result<u8> {

@@ -36,6 +36,10 @@ pub(super) struct Input {
     /// Memory to use at most: 2GiB, or a share of what is available [default: 50%]
     #[arg(long, value_name = "SIZE", value_parser = allowed)]
     memory: Option<Size>,
+    /// Take sizes and times to live of keys without from this snapshot: memcached's metadump, or an RDB file
+    /// of Redis
+    #[arg(long, value_name = "FILE")]
+    snapshot: Option<PathBuf>,
 }
 
 impl Input {
@@ -46,6 +50,7 @@ impl Input {
             merge: self.merge,
             problems_max: self.problems_max,
             memory: self.memory,
+            snapshot: self.snapshot.clone(),
         }
     }
 }

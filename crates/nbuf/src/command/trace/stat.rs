@@ -53,7 +53,7 @@ pub(super) struct Stat {
     /// Explain where the first of these policies differs from each other; reads the trace twice
     #[arg(long, value_name = "POLICY,...", value_delimiter = ',', value_parser = POLICY)]
     policies: Vec<PolicyArgument>,
-    /// The size of their caches, such as 5000, 64MiB or 10% of the pages or keys [default: 10%]
+    /// The size of their caches: 5000, or 10% of the pages or keys; 64MiB, by the sizes of keys [default: 10%]
     #[arg(long, value_name = "SIZE", requires = "policies")]
     size: Option<SizeList>,
     /// Look at this share of the pages or keys, such as 0.01, chosen by a hash

@@ -4,7 +4,7 @@ use nbuf::experiment::bench::{Moved, compare, moved};
 use nbuf::experiment::result::BenchDocument;
 
 use super::super::table::{Table, number, text as words};
-use super::super::text::wrap;
+use super::super::text::wrap_each;
 use super::words::{rate, ratio};
 
 /// Changes of the machine that are worth a note: quiet runs differ by less.
@@ -67,9 +67,7 @@ pub(crate) fn comparison(a: &BenchDocument, b: &BenchDocument, width: usize) -> 
     if a.machine.processor != b.machine.processor || a.machine.kernel != b.machine.kernel {
         notes.push("they come from different machines or kernels".to_owned());
     }
-    for note in notes {
-        wrap(&mut text, &note, width);
-    }
+    wrap_each(&mut text, notes, width);
     text
 }
 

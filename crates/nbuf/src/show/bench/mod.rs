@@ -19,7 +19,7 @@ pub(crate) use words::rate;
 use nbuf::experiment::result::BenchDocument;
 use nbuf::units::Bytes;
 
-use super::text::{clean, wrap};
+use super::text::{clean, wrap_each};
 use words::percent;
 
 /// The whole report.
@@ -30,14 +30,10 @@ pub(crate) fn report(document: &BenchDocument, width: usize) -> String {
     text.push_str(&model::lines(document, width));
     text.push_str(&model::points(document, width));
     text.push_str("\nMachine\n");
-    for line in machine(document) {
-        wrap(&mut text, &line, width);
-    }
+    wrap_each(&mut text, machine(document), width);
     if !document.warnings.is_empty() {
         text.push_str("\nWarnings\n");
-        for warning in &document.warnings {
-            wrap(&mut text, &warning.to_string(), width);
-        }
+        wrap_each(&mut text, &document.warnings, width);
     }
     text
 }

@@ -58,17 +58,14 @@ pub(crate) fn page(document: &BenchDocument, pings: Option<&PingDocument>) -> St
         ("Without a number", refused(document)),
         ("Machine and warnings", facts(document)),
     ];
-    Page {
-        verb: "bench",
-        title: "nbuf bench: the I/O paths of a machine".to_owned(),
-        heading: format!("{}, Linux {}, {}", machine.processor, machine.kernel, machine.filesystem),
-        answers: vec![answer(document)],
-        tiles: tiles(document),
-        lead: Vec::new(),
-        sections: sections.map(|(title, parts)| (title.to_owned(), parts)).into(),
-        words: &WORDS,
-    }
-    .html()
+    let heading =
+        format!("{}, Linux {}, {}", machine.processor, machine.kernel, machine.filesystem);
+    Page::new("bench", heading, &WORDS)
+        .title("nbuf bench: the I/O paths of a machine")
+        .answers([answer(document)])
+        .tiles(tiles(document))
+        .sections(sections)
+        .html()
 }
 
 /// A table, and what it says; nothing of an empty table.
@@ -138,39 +135,31 @@ fn tiles(document: &BenchDocument) -> Vec<Tile> {
 
 /// The comparisons: each ratio with its interval, on a scale of equal ratios around "the same".
 fn comparisons(document: &BenchDocument) -> Vec<Part> {
-    let columns = [
-        text("question"),
-        text("pattern"),
-        text("ways"),
-        number("ratio"),
-        number("95 % interval"),
-        number("on a scale"),
-        text("the second is"),
-    ];
     let place = |ratio: f64| 0.5 + 0.5 * (ratio.ln() / REACH.ln()).clamp(-1.0, 1.0);
-    let row = |found: &BenchComparison| -> [Cell; 7] {
+    let picture = |found: &BenchComparison| {
         let is_sure = ["faster", "slower"].contains(&found.verdict.as_str());
         let places = [found.low, found.ratio, found.high].map(place);
         let [low, value, high] = [found.low, found.ratio, found.high].map(ratio);
         let says =
             [format!("95 % from {low}"), format!("ratio {value}"), format!("95 % to {high}")];
         let label = format!("{} {}", found.question, found.pattern);
-        let picture = whisker(places, says, is_sure, &label);
-        [
-            found.question.as_str().into(),
-            found.pattern.as_str().into(),
-            format!("{} to {}", found.a, found.b).into(),
-            ratio(found.ratio).into(),
-            format!("{} to {}", ratio(found.low), ratio(found.high)).into(),
-            Cell::picture("", picture),
-            verdict(found, floor_of(document, found)).into(),
-        ]
+        Cell::picture("", whisker(places, says, is_sure, &label))
     };
+    let table = Table::of("Ways compared", &document.comparisons)
+        .column(text("question"), |found| found.question.as_str())
+        .column(text("pattern"), |found| found.pattern.as_str())
+        .column(text("ways"), |found| format!("{} to {}", found.a, found.b))
+        .column(number("ratio"), |found| ratio(found.ratio))
+        .column(number("95 % interval"), |found| {
+            format!("{} to {}", ratio(found.low), ratio(found.high))
+        })
+        .column(number("on a scale"), picture)
+        .column(text("the second is"), |found| verdict(found, floor_of(document, found)));
     let note = format!(
         "Ratios of rates, from pairs of fresh processes in turn. The scale goes from 1/{REACH} to \
          {REACH} in equal ratios, and ratios beyond are at its ends; the dashed line is no difference."
     );
-    noted(Table::new("Ways compared", columns).with(document.comparisons.iter().map(row)), note)
+    noted(table.done(), note)
 }
 
 /// What was measured, and what a + b x block says, both axes in equal ratios.

@@ -49,14 +49,6 @@ fn line(row: &BenchRow) -> String {
 /// Columns that tell least go first where there is too little room; a page has a range too.
 fn table(rows: &[&BenchRow], is_page: bool) -> Table {
     let has_course = rows.iter().any(|row| row.imac_2011.is_some());
-    let mut columns = vec![words("test"), words("description").rank(2), number("rate")];
-    columns.push(number("clean"));
-    columns.extend(is_page.then(|| number("range")));
-    if has_course {
-        columns.extend([number("iMac 2011"), number("x").label("times the iMac")]);
-        columns.push(number("ThinkPad 2007").rank(1));
-        columns.push(number("x").label("times the ThinkPad").rank(1));
-    }
     let measured = rows.iter().filter(|row| row.path != "null").flat_map(|row| {
         [Some(row.bytes_per_second), row.imac_2011, row.thinkpad_2007].into_iter().flatten()
     });
@@ -65,22 +57,23 @@ fn table(rows: &[&BenchRow], is_page: bool) -> Table {
     let heat = |number: f64, mark: &str| {
         Cell::heat(rate(number) + mark, ((number / low).ln() / span).clamp(0.0, 1.0))
     };
-    Table::new("Rates", columns).with(rows.iter().map(|row| {
-        let mut cells: Vec<Cell> = vec![
-            row.test.as_str().into(),
-            row.about.as_str().into(),
-            heat(row.bytes_per_second, mark(row)),
-            format!("{}/{}", row.clean, row.samples).into(),
-        ];
-        cells.extend(is_page.then(|| range(row.low, row.high).into()));
-        let others = [row.imac_2011, row.thinkpad_2007];
-        for other in others.into_iter().filter(|_| has_course) {
-            cells.push(other.map_or_else(Cell::default, |other| heat(other, "")));
-            let ratio = other.map(|other| times(row.bytes_per_second / other));
-            cells.push(ratio.unwrap_or_default().into());
-        }
-        cells
-    }))
+    let other = |other: Option<f64>| other.map_or_else(Cell::default, |other| heat(other, ""));
+    let over = |row: &BenchRow, other: Option<f64>| {
+        other.map_or_else(String::new, |other| times(row.bytes_per_second / other))
+    };
+    let [over_imac, over_thinkpad] =
+        ["times the iMac", "times the ThinkPad"].map(|label| number("x").label(label));
+    Table::of("Rates", rows.iter().copied())
+        .column(words("test"), |row| row.test.as_str())
+        .column(words("description").rank(2), |row| row.about.as_str())
+        .column(number("rate"), |row| heat(row.bytes_per_second, mark(row)))
+        .column(number("clean"), |row| format!("{}/{}", row.clean, row.samples))
+        .column_if(is_page, number("range"), |row| range(row.low, row.high))
+        .column_if(has_course, number("iMac 2011"), |row| other(row.imac_2011))
+        .column_if(has_course, over_imac, |row| over(row, row.imac_2011))
+        .column_if(has_course, number("ThinkPad 2007").rank(1), |row| other(row.thinkpad_2007))
+        .column_if(has_course, over_thinkpad.rank(1), |row| over(row, row.thinkpad_2007))
+        .done()
 }
 
 /// The tests that there are.

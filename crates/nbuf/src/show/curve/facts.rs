@@ -133,7 +133,7 @@ fn objects(curve: &PolicyCurve, facts: &ObjectFacts) -> String {
     format!("{objects}, {all}{memory}{overhead}, the largest {largest}")
 }
 
-/// Why LRU was not counted at all sizes at once, if it was not because of the objects.
+/// How the objects changed, and whether LRU was counted at all sizes at once even so.
 fn inconstant(curve: &PolicyCurve) -> Option<String> {
     let facts = curve.objects.as_ref()?;
     let changes = (facts.size_changes, "access changes", "accesses change");
@@ -145,8 +145,11 @@ fn inconstant(curve: &PolicyCurve) -> Option<String> {
         .collect();
     let sizes =
         if facts.size_changes > 0 && facts.removals == 0 { " the size of an object" } else { "" };
-    (!reasons.is_empty())
-        .then(|| format!("{}{sizes}: every policy runs at each size", listed(&reasons)))
+    let then = match facts.exact_from_bytes {
+        Some(_) => ", which only grows",
+        None => ": every policy runs at each size",
+    };
+    (!reasons.is_empty()).then(|| format!("{}{sizes}{then}", listed(&reasons)))
 }
 
 /// Which objects come in, if not all do.
@@ -154,6 +157,12 @@ fn admission(curve: &PolicyCurve) -> Option<String> {
     let admissions = &curve.objects.as_ref()?.admissions;
     (!admissions.is_empty())
         .then(|| format!("an object that missed comes in by --admit {}", listed(admissions)))
+}
+
+/// What an object does that is larger than the cache, if it does anything.
+fn oversized(curve: &PolicyCurve) -> Option<String> {
+    let how = curve.objects.as_ref()?.oversized.as_ref()?;
+    Some(format!("an object larger than the cache evicts all others in vain (--oversized {how})"))
 }
 
 /// How objects expire, if they do.
@@ -238,6 +247,7 @@ pub(super) fn lines(document: &CurveDocument, family: Option<&Family<'_>>) -> Ve
     lines.extend(family.and_then(|family| inconstant(family.main())));
     lines.extend(family.and_then(|family| expiry(family.main())));
     lines.extend(family.and_then(|family| admission(family.main())));
+    lines.extend(family.and_then(|family| oversized(family.main())));
     lines.extend(document.curves.first().and_then(prefetches::fact));
     lines
 }

@@ -1,6 +1,6 @@
 //! Curves as a page: a sentence first, then the charts, then the tables.
 
-use nbuf::experiment::result::{CurveDocument, CurvePoint, PolicyCurve};
+use nbuf::experiment::result::{CurveDocument, CurveGroup, CurvePoint, PolicyCurve};
 
 use super::super::page::{Answer, Mood, Page, Part, Tile, sentence, shortened};
 use super::super::table::{Cell, Table, number, text};
@@ -67,22 +67,16 @@ pub(crate) fn page(document: &CurveDocument) -> String {
         let of = if is_one { String::new() } else { format!(", {}", family.unit.title()) };
         sections(&mut all, family, &of);
     }
-    let warnings =
-        document.warnings.iter().map(|warning| Part::Text(sentence(&warning.to_string())));
-    all.push(("Warnings".to_owned(), warnings.collect()));
-    all.push(("Trace".to_owned(), vec![Part::Facts(trace(document, &families))]));
+    let warnings = document.warnings.iter().map(|warning| sentence(&warning.to_string()));
     let tiles = if let [family] = families.as_slice() { tiles(family) } else { Vec::new() };
-    Page {
-        verb: "curve",
-        title: format!("{}: hits by cache size", shortened(&name, 80)),
-        heading: name,
-        answers,
-        tiles,
-        lead: Vec::new(),
-        sections: all,
-        words: &WORDS,
-    }
-    .html()
+    Page::new("curve", name.as_str(), &WORDS)
+        .title(format!("{}: hits by cache size", shortened(&name, 80)))
+        .answers(answers)
+        .tiles(tiles)
+        .sections(all)
+        .section("Warnings", warnings.map(Part::Text))
+        .section("Trace", [Part::Facts(trace(document, &families))])
+        .html()
 }
 
 /// Everything about one page size.
@@ -155,26 +149,21 @@ fn policies(family: &Family<'_>, pages: u64, title: String) -> Table {
         curves.filter_map(|curve| Some((curve, at(&curve.points, pages)?))).collect();
     at_size.sort_by_key(|(curve, point)| (is_opt(curve), point.misses));
     let has_requests = at_size.iter().any(|(_, point)| requests_differ(point));
-    let mut columns = vec![text("policy"), number("hits, %")];
-    columns.extend(has_requests.then(|| number("requests, %")));
-    let is_objects = family.unit.is_objects;
-    columns.extend(is_objects.then(|| number("bytes, %")));
-    columns.push(number("misses"));
     let has_prefetches = at_size.iter().any(|(_, point)| point.prefetch.is_some());
-    columns.extend(has_prefetches.then(prefetches::columns).into_iter().flatten());
-    columns.extend(["floor", "knee", "ceiling"].map(number));
-    Table::new(title, columns).with(at_size.into_iter().map(|(curve, point)| {
-        let bound = if is_opt(curve) { ", the bound" } else { "" };
-        let mut row = vec![policy_name(curve) + bound, percent(point.hit_ratio())];
-        if has_requests {
-            row.push(point.request_hit_ratio().map_or(String::new(), percent));
-        }
-        row.extend(is_objects.then(|| byte_hits(point)));
-        row.push(grouped(point.misses));
-        row.extend(has_prefetches.then(|| prefetches::cells(point)).into_iter().flatten());
-        row.extend(three(curve, family.unit));
-        row
-    }))
+    let prefetched = has_prefetches.then(prefetches::columns).into_iter().flatten();
+    let cells = |point| has_prefetches.then(|| prefetches::cells(point)).into_iter().flatten();
+    let bound = |curve| if is_opt(curve) { ", the bound" } else { "" };
+    Table::of(title, at_size)
+        .column(text("policy"), |(curve, _)| policy_name(curve) + bound(curve))
+        .column(number("hits, %"), |(_, point)| percent(point.hit_ratio()))
+        .column_if(has_requests, number("requests, %"), |(_, point)| {
+            point.request_hit_ratio().map_or(String::new(), percent)
+        })
+        .column_if(family.unit.is_objects, number("bytes, %"), |(_, point)| byte_hits(point))
+        .column(number("misses"), |(_, point)| grouped(point.misses))
+        .columns(prefetched, |(_, point)| cells(point))
+        .columns(["floor", "knee", "ceiling"].map(number), |(curve, _)| three(curve, family.unit))
+        .done()
 }
 
 /// The three sizes of a curve, with those that they are between.
@@ -196,19 +185,15 @@ fn three(curve: &PolicyCurve, unit: Unit) -> [String; 3] {
 fn groups(family: &Family<'_>, curve: &PolicyCurve, title: &str) -> Table {
     let Some(pages) = knee_size(curve) else { return Table::default() };
     let all = curve.points.first().map_or(0, |point| point.accesses);
+    let part = |group: &CurveGroup| accesses(group) as f64 / all.max(1) as f64;
     let at_knee = format!("hits, % at {}", family.unit.size(pages));
-    let columns =
-        [text("part"), number("accesses"), number("share, %"), number(at_knee), number("own knee")];
-    Table::new(title, columns).with(curve.groups.iter().map(|group| {
-        let part = accesses(group) as f64 / all.max(1) as f64;
-        [
-            Cell::class(&group.name, "path"),
-            grouped(accesses(group)).into(),
-            Cell::bar(share(group, all), part),
-            hits(&group.points, pages).into(),
-            knee(group.corners, family.unit).into(),
-        ]
-    }))
+    Table::of(title, &curve.groups)
+        .column(text("part"), |group| Cell::class(&group.name, "path"))
+        .column(number("accesses"), |group| grouped(accesses(group)))
+        .column(number("share, %"), |group| Cell::bar(share(group, all), part(group)))
+        .column(number(at_knee), |group| hits(&group.points, pages))
+        .column(number("own knee"), |group| knee(group.corners, family.unit))
+        .done()
 }
 
 /// What was read.

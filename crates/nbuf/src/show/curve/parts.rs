@@ -3,7 +3,7 @@
 use nbuf::experiment::result::{CurveGroup, CurvePoint, CurveWindow, PolicyCurve};
 
 use super::super::table::{Table, number, text as words};
-use super::super::text::{grouped, tail, wrap};
+use super::super::text::{flush, grouped, tail};
 use super::family::{at, knee_size, policy_name, three_sizes};
 use super::words::{Unit, moment, percent, three_digits, time_unit};
 
@@ -73,16 +73,14 @@ pub(super) fn windows(curve: &PolicyCurve, unit: Unit, width: usize) -> String {
     }
     let three = three_sizes(curve);
     let knee_alone: Vec<u64> = knee_size(curve).into_iter().collect();
-    let mut title = String::new();
-    let text = format!("{}: hits in % of accesses at some sizes", windows_title(curve));
-    wrap(&mut title, &text, width);
+    let title = format!("{}: hits in % of accesses at some sizes", windows_title(curve));
     let table = |(sizes, has_requests): (&[u64], bool)| {
         windows_table(curve, unit, sizes, has_requests, ROWS)
     };
     let choices = [(&*three, true), (&*three, false), (&*knee_alone, true)];
     let fitting = choices.into_iter().find_map(|choice| table(choice).fitting(width));
     let fitting = fitting.unwrap_or_else(|| table((&knee_alone, false)).draw(width));
-    title.trim_start().to_owned() + &fitting + &more(curve.windows.len())
+    flush(&title, width) + &fitting + &more(curve.windows.len())
 }
 
 /// A row for each of the first windows: its hits at these sizes, and its knee.
@@ -94,19 +92,15 @@ pub(super) fn windows_table(
     most: usize,
 ) -> Table {
     let starts = Starts::of(curve);
-    let mut columns = vec![number(starts.title())];
-    columns.extend(has_requests.then(|| number("requests")));
-    columns.extend(sizes.iter().map(|&pages| number(unit.brief(pages))));
-    columns.push(number("knee"));
     let title = format!("{}: hits in % of accesses at some sizes", windows_title(curve));
-    let rows = curve.windows.iter().enumerate().take(most).map(|(number, window)| {
-        let mut row = vec![starts.cell(number)];
-        row.extend(has_requests.then(|| grouped(window.requests)));
-        row.extend(sizes.iter().map(|&pages| hits(&window.points, pages)));
-        row.push(knee(window.corners, unit));
-        row
-    });
-    Table::new(title, columns).with(rows)
+    Table::of(title, curve.windows.iter().enumerate().take(most))
+        .column(number(starts.title()), |(at, _)| starts.cell(at))
+        .column_if(has_requests, number("requests"), |(_, window)| grouped(window.requests))
+        .columns(sizes.iter().map(|&pages| number(unit.brief(pages))), |(_, window)| {
+            sizes.iter().map(move |&pages| hits(&window.points, pages))
+        })
+        .column(number("knee"), |(_, window)| knee(window.corners, unit))
+        .done()
 }
 
 /// The curve of each file, task or operation.
@@ -116,19 +110,13 @@ pub(super) fn groups(curve: &PolicyCurve, unit: Unit, width: usize) -> String {
     };
     let all = curve.points.first().map_or(0, |point| point.accesses);
     let table = |room: usize, with_accesses: bool| {
-        let mut columns = Vec::new();
-        columns.extend(with_accesses.then(|| number("accesses")));
-        columns.extend(["share %", "hit %", "knee"].map(number));
-        columns.push(words(""));
-        Table::new("", columns).with(curve.groups.iter().take(ROWS).map(|group| {
-            let mut row = Vec::new();
-            row.extend(with_accesses.then(|| grouped(accesses(group))));
-            row.push(share(group, all));
-            row.push(hits(&group.points, size));
-            row.push(knee(group.corners, unit));
-            row.push(tail(&group.name, room));
-            row
-        }))
+        Table::of("", curve.groups.iter().take(ROWS))
+            .column_if(with_accesses, number("accesses"), |group| grouped(accesses(group)))
+            .column(number("share %"), |group| share(group, all))
+            .column(number("hit %"), |group| hits(&group.points, size))
+            .column(number("knee"), |group| knee(group.corners, unit))
+            .column(words(""), |group| tail(&group.name, room))
+            .done()
     };
     // Names are cut to what the numbers leave.
     let fitted = |with_accesses: bool| {
@@ -137,10 +125,8 @@ pub(super) fn groups(curve: &PolicyCurve, unit: Unit, width: usize) -> String {
         table(width.saturating_sub(numbers).max(NAME_MIN), with_accesses)
     };
     let drawn = fitted(true).fitting(width).unwrap_or_else(|| fitted(false).draw(width));
-    let mut title = String::new();
-    let text = format!("Parts, {}: hits in % at {}", policy_name(curve), unit.size(size));
-    wrap(&mut title, &text, width);
-    title.trim_start().to_owned() + &drawn + &more(curve.groups.len())
+    let title = format!("Parts, {}: hits in % at {}", policy_name(curve), unit.size(size));
+    flush(&title, width) + &drawn + &more(curve.groups.len())
 }
 
 /// Accesses of a part, which are as many at every size.

@@ -10,7 +10,7 @@ use nbuf::units::{Bytes, whole};
 
 use super::super::report::warnings;
 use super::super::table::{Cell, Table, number, text};
-use super::super::text::{grouped, tail, wrap};
+use super::super::text::{flush, grouped, tail, wrap, wrap_each};
 use super::answer::{sentences, target};
 use super::facts;
 use super::family::{
@@ -30,9 +30,7 @@ pub(crate) fn table(document: &CurveDocument, width: usize) -> String {
     let mut out = format!("Trace {} ({format})\n", tail(&facts::files(&document.trace), room));
     let families = families(document);
     let one = if let [family] = families.as_slice() { Some(family) } else { None };
-    for line in facts::lines(document, one) {
-        wrap(&mut out, &line, width);
-    }
+    wrap_each(&mut out, facts::lines(document, one), width);
     for family in &families {
         out.push('\n');
         if one.is_none() {
@@ -65,9 +63,7 @@ fn section(out: &mut String, family: &Family<'_>, width: usize) {
         _ => out.push_str(&side_by_side(family, width)),
     }
     for curve in &family.curves {
-        for line in facts::sample(curve, family.unit) {
-            wrap(out, &line, width);
-        }
+        wrap_each(out, facts::sample(curve, family.unit), width);
     }
     out.push('\n');
     out.push_str(&corners(family, width));
@@ -97,35 +93,26 @@ pub(super) fn sizes(family: &Family<'_>, width: usize) -> Table {
 fn alone(curve: &PolicyCurve, unit: Unit) -> Table {
     let has_requests = curve.points.iter().any(requests_differ);
     let has_band = curve.points.iter().any(|point| point.misses_low.is_some());
-    let mut columns = vec![number(unit.plural())];
-    if unit.has_bytes() {
-        columns = vec![number(unit.plural()).rank(2), number("size")];
-        columns.drain(..usize::from(unit.is_objects));
-    }
-    columns.push(number("hit %"));
-    columns.extend(unit.is_objects.then(|| number("byte hit %")));
-    columns.extend(has_band.then(|| number(band_name(curve))));
-    columns.extend(has_requests.then(|| number("requests %").rank(1)));
-    columns.push(number("misses").rank(3));
-    columns.extend(unit.is_objects.then(|| number("missed").rank(2)));
-    let has_costs = has_costs(curve);
-    columns.extend(has_costs.then(|| number("cost")));
+    let (has_bytes, is_objects) = (unit.has_bytes(), unit.is_objects);
     let has_prefetches = curve.prefetch.is_some();
-    columns.extend(has_prefetches.then(prefetches::columns).into_iter().flatten());
-    Table::new(policy_name(curve), columns).with(curve.points.iter().map(|point| {
-        let mut row = Vec::new();
-        row.extend((!unit.is_objects).then(|| grouped(point.pages)));
-        row.extend(unit.has_bytes().then(|| unit.brief(point.pages)));
-        row.push(percent(point.hit_ratio()));
-        row.extend(unit.is_objects.then(|| byte_hits(point)));
-        row.extend(has_band.then(|| band(point).unwrap_or_default()));
-        row.extend(has_requests.then(|| point.request_hit_ratio().map_or(String::new(), percent)));
-        row.push(grouped(point.misses));
-        row.extend(unit.is_objects.then(|| missed(point)));
-        row.extend(has_costs.then(|| cost(point)));
-        row.extend(has_prefetches.then(|| prefetches::cells(point)).into_iter().flatten());
-        row
-    }))
+    let prefetched = has_prefetches.then(prefetches::columns).into_iter().flatten();
+    let cells = |point| has_prefetches.then(|| prefetches::cells(point)).into_iter().flatten();
+    let pages = number(unit.plural());
+    let pages = if has_bytes { pages.rank(2) } else { pages };
+    Table::of(policy_name(curve), &curve.points)
+        .column_if(!is_objects, pages, |point| grouped(point.pages))
+        .column_if(has_bytes, number("size"), |point| unit.brief(point.pages))
+        .column(number("hit %"), |point| percent(point.hit_ratio()))
+        .column_if(is_objects, number("byte hit %"), byte_hits)
+        .column_if(has_band, number(band_name(curve)), |point| band(point).unwrap_or_default())
+        .column_if(has_requests, number("requests %").rank(1), |point| {
+            point.request_hit_ratio().map_or(String::new(), percent)
+        })
+        .column(number("misses").rank(3), |point| grouped(point.misses))
+        .column_if(is_objects, number("missed").rank(2), missed)
+        .column_if(has_costs(curve), number("cost"), cost)
+        .columns(prefetched, cells)
+        .done()
 }
 
 /// The hits of objects in percent of bytes.
@@ -218,18 +205,14 @@ fn caption(family: &Family<'_>) -> String {
 
 /// The same on a terminal, in as many blocks as it takes.
 fn side_by_side(family: &Family<'_>, width: usize) -> String {
-    let mut out = String::new();
-    wrap(&mut out, &caption(family), width);
     let keys = usize::from(family.unit.has_bytes()) + usize::from(has_count(family, width));
-    out.trim_start().to_owned() + &together(family, width).blocks(keys, width)
+    flush(&caption(family), width) + &together(family, width).blocks(keys, width)
 }
 
 /// The answer, and the three sizes behind it.
 fn corners(family: &Family<'_>, width: usize) -> String {
     let mut out = String::new();
-    for sentence in sentences(family) {
-        wrap(&mut out, &sentence, width);
-    }
+    wrap_each(&mut out, sentences(family), width);
     let curve = family.main();
     let Some(corners) = curve.corners else { return out };
     let between = curve.corners_between;
@@ -246,19 +229,16 @@ fn corners(family: &Family<'_>, width: usize) -> String {
         ("knee", corners.knee_pages, knee, "most of what can be saved is saved"),
         ("ceiling", corners.ceiling_pages, ceiling, "above it nothing more is gained"),
     ];
-    let (unit, has_range) = (family.unit, between.is_some());
-    let mut columns = vec![text(""), number("")];
-    columns.extend(unit.has_pages().then(|| number("").rank(1)));
-    columns.extend(has_range.then(|| text("")));
-    columns.push(text("").rank(2));
-    let rows = sizes.into_iter().map(|(name, pages, between, reason)| {
-        let mut row = vec![name.to_owned(), unit.size(pages)];
-        row.extend(unit.has_pages().then(|| unit.count(pages)));
-        row.extend(has_range.then(|| between.and_then(|p| unit.range(p)).unwrap_or_default()));
-        row.push(reason.to_owned());
-        row
-    });
-    out += &Table::new("", columns).with(rows).draw(width);
+    let unit = family.unit;
+    let table = Table::of("", sizes)
+        .column(text(""), |(name, ..)| name)
+        .column(number(""), |(_, pages, ..)| unit.size(pages))
+        .column_if(unit.has_pages(), number("").rank(1), |(_, pages, ..)| unit.count(pages))
+        .column_if(between.is_some(), text(""), |(_, _, range, _)| {
+            range.and_then(|range| unit.range(range)).unwrap_or_default()
+        })
+        .column(text("").rank(2), |(.., reason)| reason);
+    out += &table.done().draw(width);
     if let Some(line) = facts::three_sizes(curve) {
         wrap(&mut out, &line, width);
     }

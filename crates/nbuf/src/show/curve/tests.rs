@@ -2,6 +2,7 @@
 
 mod plots;
 mod prefetches;
+pub(crate) mod sample;
 mod tables;
 
 use console::measure_text_width as width_of;
@@ -10,7 +11,7 @@ use nbuf::experiment::result::CurveDocument;
 
 use super::*;
 use crate::show::page::tests::well_formed;
-use crate::show::sample::without_escapes;
+use crate::show::tests::without_escapes;
 
 fn all() -> Vec<CurveDocument> {
     let whole = [

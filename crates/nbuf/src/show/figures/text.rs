@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use nbuf::experiment::result::{FigureLists, FigureTracks, ReplayFigures};
 
-use super::super::text::{grouped, wrap};
+use super::super::text::{grouped, wrap_each};
 use super::map::{Map, STRENGTHS};
 use super::{Distribution, Of, distributions, place_size, tracks_caption, tracks_title};
 
@@ -33,9 +33,7 @@ pub(in crate::show) fn text(figures: &ReplayFigures, of: Of, width: usize) -> St
 /// A picture under its title, over its caption.
 fn figure(title: &str, body: &str, captions: &[String], width: usize) -> String {
     let mut out = format!("{title}\n{body}");
-    for caption in captions {
-        wrap(&mut out, caption, width);
-    }
+    wrap_each(&mut out, captions, width);
     out
 }
 

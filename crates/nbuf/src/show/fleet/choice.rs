@@ -56,30 +56,20 @@ fn size(policies: &FleetPolicies) -> String {
 
 /// Policies, each used for all volumes.
 pub(super) fn policies(policies: &FleetPolicies) -> Table {
-    let columns = [
-        text("policy"),
-        number("hits, %"),
-        number("misses").rank(1),
-        number("wins"),
-        number("alone").rank(2),
-        number("regret"),
-        number("regret, %"),
-        text("worst volume").rank(3),
-    ];
-    let rows = policies.policies.iter().map(|policy| {
-        [
-            policy.policy.clone(),
-            percent(policy.hit_ratio),
-            grouped(policy.misses),
-            policy.wins.to_string(),
-            policy.wins_alone.to_string(),
-            grouped(policy.regret_misses),
-            percent(policy.regret),
-            policy.worst.as_ref().map_or_else(|| "-".to_owned(), |worst| short(&worst.volume)),
-        ]
-    });
     let volumes = count(policies.volumes, "volume", "volumes");
-    Table::new(format!("One policy for {volumes}, with {}", size(policies)), columns).with(rows)
+    let caption = format!("One policy for {volumes}, with {}", size(policies));
+    Table::of(caption, &policies.policies)
+        .column(text("policy"), |policy| policy.policy.as_str())
+        .column(number("hits, %"), |policy| percent(policy.hit_ratio))
+        .column(number("misses").rank(1), |policy| grouped(policy.misses))
+        .column(number("wins"), |policy| policy.wins.to_string())
+        .column(number("alone").rank(2), |policy| policy.wins_alone.to_string())
+        .column(number("regret"), |policy| grouped(policy.regret_misses))
+        .column(number("regret, %"), |policy| percent(policy.regret))
+        .column(text("worst volume").rank(3), |policy| {
+            policy.worst.as_ref().map_or_else(|| "-".to_owned(), |worst| short(&worst.volume))
+        })
+        .done()
 }
 
 /// Rules after the time of `--until`.

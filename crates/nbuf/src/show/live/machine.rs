@@ -4,7 +4,7 @@ use nbuf::experiment::result::{LiveDocument, LiveMachine, LiveTarget};
 use nbuf::units::Bytes;
 
 use super::super::table::{Table, number, text};
-use super::super::text::{rate, tail, wrap};
+use super::super::text::{flush, rate, tail, wrap_each};
 use super::limit;
 
 /// Names are cut at their beginning beyond this.
@@ -12,17 +12,13 @@ const NAME_WIDTH: usize = 40;
 
 /// The whole report.
 pub(crate) fn machine(machine: &LiveMachine, width: usize) -> String {
-    let mut answer = String::new();
-    wrap(&mut answer, &summary(machine), width);
-    let mut out = answer.trim_start().to_owned() + "\n";
+    let mut out = flush(&summary(machine), width) + "\n";
     let table = sheet(machine);
     if !table.is_empty() {
         out += &table.draw(width);
         out += "\n";
     }
-    for note in notes(machine) {
-        wrap(&mut out, &note, width);
-    }
+    wrap_each(&mut out, notes(machine), width);
     out
 }
 
@@ -49,29 +45,21 @@ fn watched(machine: &LiveMachine) -> impl Iterator<Item = (&LiveTarget, &LiveDoc
 }
 
 fn sheet(machine: &LiveMachine) -> Table {
-    let columns = [
-        text("program"),
-        number("memory").rank(2),
-        number("cache"),
-        number("needs"),
-        number("misses/s").rank(1),
-        number("limit to set"),
-        number("frees or lacks"),
-    ];
-    let rows = watched(machine).map(|(target, live)| {
-        let memory = Bytes(live.memory.other_bytes().0 + live.memory.cache_bytes.0);
+    let memory =
+        |live: &LiveDocument| Bytes(live.memory.other_bytes().0 + live.memory.cache_bytes.0);
+    let misses = |live: &LiveDocument| {
         let misses = live.answer.as_ref().map(|point| rate(point.misses_per_second));
-        [
-            tail(&target.name, NAME_WIDTH),
-            memory.to_string(),
-            live.memory.cache_bytes.to_string(),
-            needs(live),
-            misses.unwrap_or_else(|| "-".to_owned()),
-            to_set(live),
-            gain(target),
-        ]
-    });
-    Table::new("Programs by what can be gained", columns).with(rows)
+        misses.unwrap_or_else(|| "-".to_owned())
+    };
+    Table::of("Programs by what can be gained", watched(machine))
+        .column(text("program"), |(target, _)| tail(&target.name, NAME_WIDTH))
+        .column(number("memory").rank(2), |(_, live)| memory(live).to_string())
+        .column(number("cache"), |(_, live)| live.memory.cache_bytes.to_string())
+        .column(number("needs"), |(_, live)| needs(live))
+        .column(number("misses/s").rank(1), |(_, live)| misses(live))
+        .column(number("limit to set"), |(_, live)| to_set(live))
+        .column(number("frees or lacks"), |(target, _)| gain(target))
+        .done()
 }
 
 /// The cache that meets the target.

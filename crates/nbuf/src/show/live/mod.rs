@@ -2,8 +2,10 @@
 
 pub(crate) mod follow;
 mod machine;
+mod marks;
 mod note;
 mod page;
+mod paste;
 mod probe;
 
 use nbuf::experiment::result::{LiveDocument, LivePoint, LiveService};
@@ -13,11 +15,14 @@ pub(crate) use machine::machine;
 pub(crate) use page::page;
 
 use super::table::{Table, number};
-use super::text::{field, rate, wrap, wrap_behind};
+use super::text::{field, rate, wrap, wrap_behind, wrap_each};
 use note::Note;
+use paste::paste;
 
 /// Caches that hit less are not worth a row.
 const HIT_RATIO_MIN: f64 = 0.01;
+/// A longer window is worth it if it shows sizes that are larger by this factor.
+const WORTH: f64 = 1.05;
 
 /// The answer, in a sentence or two.
 fn answer(live: &LiveDocument) -> String {
@@ -86,50 +91,18 @@ fn parts(live: &LiveDocument, point: &LivePoint) -> String {
     format!("= {}", all.join(" + "))
 }
 
-/// Two parts of a command, on two lines where they do not fit on one.
-fn command(first: &str, rest: &str, width: usize) -> String {
-    let fits = first.len() + rest.len() + 3 <= width;
-    if fits { format!("  {first} {rest}\n") } else { format!("  {first} \\\n    {rest}\n") }
-}
-
-fn paste(point: &LivePoint, width: usize) -> String {
-    let limit = point.limit_bytes.0.div_ceil(1 << 20);
-    let docker = format!("docker update --memory={limit}m");
-    let swap = format!("--memory-swap={limit}m CONTAINER");
-    let unit = format!("NAME.service MemoryMax={limit}M");
-    format!(
-        "To paste\n{}{}\n  resources:\n    requests:\n      memory: {limit}Mi\n    limits:\n      memory: \
-         {limit}Mi\n",
-        command(&docker, &swap, width),
-        command("systemctl set-property", &unit, width),
-    )
-}
-
 fn sheet(live: &LiveDocument) -> Table {
-    let columns = [
-        number("cache"),
-        number("limit").rank(1),
-        number("hit %"),
-        number("misses/s"),
-        number("from").rank(2),
-        number("to").rank(2),
-        number("fills/s").rank(1),
-        number("waits").rank(1),
-    ];
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-    let rows = rows(live).map(|point| {
-        [
-            point.cache_bytes.to_string(),
-            limit(point).to_string(),
-            format!("{:.1}", point.hit_ratio * 100.0),
-            rate(point.misses_per_second),
-            rate(point.misses_per_second_low),
-            rate(point.misses_per_second_high),
-            or_none(point.fills_per_second.map(rate)),
-            or_none(point.stall.map(share)),
-        ]
-    });
-    Table::new("Misses a second by cache size", columns).with(rows)
+    Table::of("Misses a second by cache size", rows(live))
+        .column(number("cache"), |point| point.cache_bytes.to_string())
+        .column(number("limit").rank(1), |point| limit(point).to_string())
+        .column(number("hit %"), |point| format!("{:.1}", point.hit_ratio * 100.0))
+        .column(number("misses/s"), |point| rate(point.misses_per_second))
+        .column(number("from").rank(2), |point| rate(point.misses_per_second_low))
+        .column(number("to").rank(2), |point| rate(point.misses_per_second_high))
+        .column(number("fills/s").rank(1), |point| or_none(point.fills_per_second.map(rate)))
+        .column(number("waits").rank(1), |point| or_none(point.stall.map(share)))
+        .done()
 }
 
 /// A size for each doubling, the largest, and the answer: the document has all.
@@ -175,11 +148,15 @@ fn notes(live: &LiveDocument) -> Vec<Note> {
     )));
     notes.push(Note::Plain(
         "Misses are pages of an LRU with no readahead; from and to are a band of 95 % for the next window. Fills have \
-         readahead in them. Large folios can raise both by a third. Other memory is measured at the end of the window; a \
+         readahead in them, and the large folios that were cached. Other memory is measured at the end of the window; a \
          peak may exceed it."
             .to_owned(),
     ));
     notes.extend(live.service.map(service).map(Note::Plain));
+    notes.extend(live.marks.as_ref().map(marks::note).map(Note::Plain));
+    notes.extend(live.snapshot.as_ref().map(marks::cached).map(Note::Plain));
+    notes.extend(longer(live).map(Note::Plain));
+    notes.extend(held(live).map(Note::Plain));
     if !live.is_steady {
         notes.push(Note::Warning(
             "not steady: the two halves of the window differ by more than their bands".to_owned(),
@@ -193,6 +170,42 @@ fn notes(live: &LiveDocument) -> Vec<Note> {
     }
     notes.extend(live.warnings.iter().map(|warning| Note::Warning(warning.to_string())));
     notes
+}
+
+/// What the group holds in vain or lacks, and the knee.
+fn held(live: &LiveDocument) -> Option<String> {
+    let held = live.memory.cache_bytes;
+    let (frees, lacks) = live.frees_or_lacks();
+    let mut parts = Vec::new();
+    parts.extend(
+        frees.map(|bytes| {
+            format!("the group holds {held} of cache, and {bytes} of it buys nothing")
+        }),
+    );
+    parts.extend(lacks.map(|bytes| format!("the group holds {held} of cache, and lacks {bytes}")));
+    let knee = live.knee_bytes;
+    parts.extend(knee.map(|knee| format!("beyond {knee} (the knee) more cache saves little")));
+    let mut text = parts.join("; ");
+    text.get_mut(..1)?.make_ascii_uppercase();
+    text.push('.');
+    Some(text)
+}
+
+/// What a longer window would show, where there is a curve.
+fn longer(live: &LiveDocument) -> Option<String> {
+    let (longer, last) = live.longer.as_ref().zip(live.points.last())?;
+    let more = longer.known_bytes.0 as f64 > last.cache_bytes.0 as f64 * WORTH;
+    Some(if more {
+        format!(
+            "A window of {:.0} s would show sizes up to about {}, instead of {}, with a band of about seven tenths.",
+            longer.seconds, longer.known_bytes, last.cache_bytes
+        )
+    } else {
+        format!(
+            "A window of {:.0} s would show no larger sizes, and a band of about seven tenths.",
+            longer.seconds
+        )
+    })
 }
 
 /// What the waits rest on.
@@ -227,21 +240,17 @@ pub(crate) fn report(live: &LiveDocument, width: usize) -> String {
             out += &probe::sheet(probe).draw(width);
             out += "\n";
         }
-        for note in probe::notes(probe) {
-            wrap(&mut out, &note.to_string(), width);
-        }
+        wrap_each(&mut out, probe::notes(probe), width);
     }
     out += "\n";
-    for note in notes(live) {
-        wrap(&mut out, &note.to_string(), width);
-    }
+    wrap_each(&mut out, notes(live), width);
     out
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use nbuf::experiment::result::LiveMemory;
+    use nbuf::experiment::result::{LiveLonger, LiveMemory};
 
     pub(crate) fn document() -> LiveDocument {
         let point = |mib: u64, hit_ratio: f64| LivePoint {
@@ -280,6 +289,23 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn the_report_has_what_a_longer_window_would_show() {
+        let with = |mib: u64| {
+            let longer = LiveLonger { seconds: 120.0, known_bytes: Bytes(mib << 20) };
+            report(&LiveDocument { longer: Some(longer), ..document() }, 200)
+        };
+        let more = with(60);
+        assert!(
+            more.contains(
+                "A window of 120 s would show sizes up to about 60.0 MiB, instead of 40.0 MiB"
+            ),
+            "{more}"
+        );
+        assert!(with(41).contains("A window of 120 s would show no larger sizes"));
+        assert!(!report(&document(), 200).contains("would show"));
+    }
+
+    #[test]
     fn the_table_has_a_row_for_each_doubling() {
         let points: Vec<LivePoint> = (0..40)
             .map(|step: u32| LivePoint {
@@ -293,6 +319,19 @@ pub(crate) mod tests {
         assert!((9..=13).contains(&rows.len()), "{rows:?}");
         assert!(rows.contains(&&live.points[33]) && rows.contains(&&live.points[39]));
         assert!(rows.iter().all(|point| point.hit_ratio >= 0.01));
+    }
+
+    #[test]
+    fn cache_that_buys_nothing_is_named_and_the_knee() {
+        let mut live = document();
+        assert!(!report(&live, 200).contains("buys nothing"));
+        live.processes = 1;
+        live.memory.is_charged = true;
+        live.memory.cache_bytes = Bytes(100 << 20);
+        live.knee_bytes = Some(Bytes(10 << 20));
+        let text = report(&live, 200);
+        let want = "The group holds 100 MiB of cache, and 60.0 MiB of it buys nothing; beyond 10.0 MiB (the";
+        assert!(text.contains(want), "{text}");
     }
 
     fn size(step: u32) -> u64 {

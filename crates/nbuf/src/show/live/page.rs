@@ -7,7 +7,8 @@ use super::super::page::{Answer, Mood, Page, Part, Tile};
 use super::super::scale::Axis;
 use super::super::text::rate;
 use super::note::Note;
-use super::{answer, limit, notes, parts, paste, probe, rows, sheet};
+use super::paste::{autoscaler, paste};
+use super::{answer, limit, notes, parts, probe, rows, sheet};
 
 /// Lines to paste are not broken.
 const PASTED_WIDTH: usize = 200;
@@ -32,6 +33,7 @@ pub(crate) fn page(live: &LiveDocument) -> String {
     if let Some(point) = &live.answer {
         lead.push(Part::Text(format!("{} {}.", limit(point), parts(live, point))));
         lead.push(Part::Lines(paste(point, PASTED_WIDTH)));
+        lead.push(Part::Lines(autoscaler(point)));
         let tile = |name, value: String, note: String| Tile { name, value, note };
         tiles = vec![
             tile("limit", limit(point).to_string(), "to set".to_owned()),
@@ -48,28 +50,24 @@ pub(crate) fn page(live: &LiveDocument) -> String {
         _ => Mood::Open,
     };
     lead.extend(bad.iter().map(|note| Part::Bad(note.to_string())));
-    let mut sections = Vec::new();
-    if rows(live).count() > 1 {
-        sections.push(("Misses by size of the cache".to_owned(), vec![Part::Chart(chart(live))]));
-    } else if let Some(table) = Part::table(sheet(live)) {
-        sections.push(("Misses by size of the cache".to_owned(), vec![table]));
-    }
+    let misses = if rows(live).count() > 1 {
+        Some(Part::Chart(chart(live)))
+    } else {
+        Part::table(sheet(live))
+    };
     let tried = live.probe.iter().filter(|probe| !probe.steps.is_empty());
-    let tried = tried.filter_map(|probe| Part::table(probe::sheet(probe)));
-    sections.extend(tried.map(|table| ("Limits that were tried".to_owned(), vec![table])));
-    let plain = plain.iter().map(|note| Part::Note(note.to_string())).collect();
-    sections.push(("How it was modelled".to_owned(), plain));
-    Page {
-        verb: "size",
-        title: format!("nbuf size: {command}"),
-        heading: command,
-        answers: vec![Answer::new(mood, answer(live))],
-        tiles,
-        lead,
-        sections,
-        words: &WORDS,
-    }
-    .html()
+    let plain = plain.iter().map(|note| Part::Note(note.to_string()));
+    Page::new("size", command, &WORDS)
+        .answers([Answer::new(mood, answer(live))])
+        .tiles(tiles)
+        .lead(lead)
+        .section("Misses by size of the cache", misses)
+        .section(
+            "Limits that were tried",
+            tried.filter_map(|probe| Part::table(probe::sheet(probe))),
+        )
+        .section("How it was modelled", plain)
+        .html()
 }
 
 fn tick(value: f64) -> String {
@@ -124,7 +122,8 @@ mod tests {
             "misses a second",
             "memory: 53Mi",
             "<svg",
-            "MemoryMax=53M",
+            "MemoryHigh=53M",
+            "kind: VerticalPodAutoscaler",
         ] {
             assert!(page.contains(part), "{part}: {page}");
         }

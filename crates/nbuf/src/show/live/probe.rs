@@ -1,6 +1,8 @@
 //! A probe of a service, for people: what each limit did, and what ended it.
 
-use nbuf::experiment::result::{LivePressureOf, LiveProbe, LiveProbeEnd, LiveProbeStep};
+use nbuf::experiment::result::{
+    LivePressureOf, LiveProbe, LiveProbeEnd, LiveProbeRates, LiveProbeStep,
+};
 use nbuf::units::Bytes;
 
 use super::super::table::{Table, number};
@@ -9,33 +11,25 @@ use super::note::Note;
 
 /// What each limit did.
 pub(super) fn sheet(probe: &LiveProbe) -> Table {
-    let columns = [
-        number("limit"),
-        number("cache").rank(2),
-        number("predicted/s").rank(1),
-        number("expected/s"),
-        number("measured/s"),
-        number("memory %").rank(1),
-        number("I/O %").rank(1),
-        number("back s"),
-    ];
-    let rows = probe.steps.iter().map(|step| {
-        let share = |share: Option<f64>| {
-            share.map_or_else(|| "-".to_owned(), |share| format!("{:.1}", share * 100.0))
-        };
-        let measured = step.measured;
-        [
-            step.limit_bytes.to_string(),
-            step.cache_bytes.to_string(),
-            rate(step.predicted_per_second),
-            rate(step.expected_per_second.unwrap_or(step.predicted_per_second)),
-            measured.map_or_else(|| "-".to_owned(), |rates| rate(rates.fills_per_second)),
-            share(measured.map(|rates| rates.memory_pressure)),
-            share(measured.map(|rates| rates.io_pressure)),
-            back(step),
-        ]
-    });
-    Table::new("Limits that were tried", columns).with(rows)
+    let measured = |step: &LiveProbeStep, of: fn(LiveProbeRates) -> f64| step.measured.map(of);
+    let none = || "-".to_owned();
+    let share = |share: Option<f64>| share.map_or_else(none, |s| format!("{:.1}", s * 100.0));
+    Table::of("Limits that were tried", &probe.steps)
+        .column(number("limit"), |step| step.limit_bytes.to_string())
+        .column(number("cache").rank(2), |step| step.cache_bytes.to_string())
+        .column(number("predicted/s").rank(1), |step| rate(step.predicted_per_second))
+        .column(number("expected/s"), |step| {
+            rate(step.expected_per_second.unwrap_or(step.predicted_per_second))
+        })
+        .column(number("measured/s"), |step| {
+            measured(step, |rates| rates.fills_per_second).map_or_else(none, rate)
+        })
+        .column(number("memory %").rank(1), |step| {
+            share(measured(step, |rates| rates.memory_pressure))
+        })
+        .column(number("I/O %").rank(1), |step| share(measured(step, |rates| rates.io_pressure)))
+        .column(number("back s"), back)
+        .done()
 }
 
 /// How long the cache took to come back.

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use nbuf::experiment::result::{LoadDocument, LoadLimit, LoadStep, LoadUse};
+use nbuf::experiment::result::{LoadCurve, LoadDocument, LoadLimit, LoadStep, LoadUse};
+
+use nbuf::units::count;
 
 use super::super::bench::page::tick;
 use super::super::chart::{Chart, Line, Look, Mark, Points};
@@ -35,8 +37,7 @@ pub(super) fn all(document: &LoadDocument) -> Vec<Chart> {
 pub(crate) fn pictures(document: &LoadDocument) -> Option<String> {
     const HEIGHT: usize = 424;
     const WIDTH: usize = 860;
-    let mut charts = all(document);
-    charts.extend(super::page::alone(document).filter(|_| charts.is_empty()));
+    let charts = shown(document);
     let height = HEIGHT * charts.len();
     let mut drawn = String::new();
     for (at, chart) in charts.iter().enumerate() {
@@ -56,7 +57,13 @@ pub(crate) fn pictures(document: &LoadDocument) -> Option<String> {
 /// The same on a terminal.
 pub(super) fn plots(document: &LoadDocument, width: usize, colour: bool) -> String {
     let draw = |chart: &Chart| plot::draw(chart, width, plot::height(width), colour) + "\n";
-    all(document).iter().map(draw).collect()
+    shown(document).iter().map(draw).collect()
+}
+
+/// The charts of the conditions; response against users where nothing was varied.
+fn shown(document: &LoadDocument) -> Vec<Chart> {
+    let charts = all(document);
+    if charts.is_empty() { super::page::alone(document).into_iter().collect() } else { charts }
 }
 
 /// Response against users, a line for each condition.
@@ -89,9 +96,21 @@ fn response(document: &LoadDocument) -> Option<Chart> {
     let y = Axis::seconds("seconds", highest);
     let mut chart = Chart::new(title, x, y);
     chart.lines = lines;
+    chart.marks = knees(document, &chart.x);
     chart.at = document.steps.iter().map(|step| f64::from(step.users)).collect();
     chart.table = super::sheet(document);
     Some(chart)
+}
+
+/// N* of each condition, where it is on the axis.
+fn knees(document: &LoadDocument, x: &Axis) -> Vec<Mark> {
+    let names = super::conditions(document);
+    let mark = |curve: &LoadCurve| {
+        let users = curve.knee.as_ref()?.users;
+        let label = format!("N* {}", names.name(curve));
+        x.has(users).then_some(Mark { x: users, label, is_chosen: false })
+    };
+    document.curves.iter().filter(|_| document.thinks).filter_map(mark).collect()
 }
 
 /// Running time between page faults against memory.
@@ -118,14 +137,37 @@ fn between(document: &LoadDocument) -> Option<Chart> {
     Some(with_table(chart, document))
 }
 
-/// Each figure of cost as a share of its largest, with the limits of the smallest marked.
+/// The mean response of the most users that all limits answered, each limit under its first condition.
+fn response_over_memory(document: &LoadDocument) -> Option<(String, Points)> {
+    let answers = |limit: &LoadLimit| -> Vec<(u32, f64)> {
+        let own = document.steps.iter().filter(|step| step.limit_bytes == Some(limit.limit_bytes));
+        let first = own.clone().next().map(of_step);
+        own.filter(|step| Some(of_step(step)) == first)
+            .filter_map(|step| Some((step.users, step.response?.mean_seconds)))
+            .collect()
+    };
+    let under = document.limits.iter().map(|limit| (limit.limit_bytes.0 as f64, answers(limit)));
+    let under: Vec<_> = under.filter(|(_, answers)| !answers.is_empty()).collect();
+    let of = |answers: &[(u32, f64)], users| {
+        answers.iter().find(|answer| answer.0 == users).map(|answer| answer.1)
+    };
+    let by_all = |users: &u32| under.iter().all(|(_, answers)| of(answers, *users).is_some());
+    let users = under.first()?.1.iter().map(|answer| answer.0).filter(by_all).max()?;
+    let mut points: Points =
+        under.iter().filter_map(|(limit, answers)| Some((*limit, of(answers, users)?))).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Some((format!("response, {}", count(users.into(), "user", "users")), points))
+}
+
+/// Each figure of cost, and the response, as a share of its largest, with the limits of the smallest marked.
 fn cost(document: &LoadDocument) -> Option<Chart> {
     let y = Axis::numbers("percent of the largest", 105.0, |percent| format!("{percent:.0} %"));
-    let title = "cost of a command by memory limit, its minimum marked";
+    let title = "cost of a command by memory limit, and response, each minimum marked";
     let mut chart = Chart::new(title, memory(document)?, y);
+    let costs = COSTS.into_iter().map(|(name, of)| (name.to_owned(), over_memory(document, of)));
+    let figures: Vec<_> = costs.chain(response_over_memory(document)).collect();
     let mut least: Vec<(f64, Vec<&str>)> = Vec::new();
-    for (at, (name, of)) in COSTS.into_iter().enumerate() {
-        let points = over_memory(document, of);
+    for (at, (name, points)) in figures.iter().enumerate() {
         let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
         let Some(lowest) = points.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1)) else {
             continue;
@@ -135,10 +177,10 @@ fn cost(document: &LoadDocument) -> Option<Chart> {
         }
         match least.iter_mut().find(|(x, _)| x.total_cmp(&lowest.0).is_eq()) {
             Some((_, names)) => names.push(name),
-            None => least.push((lowest.0, vec![name])),
+            None => least.push((lowest.0, vec![name.as_str()])),
         }
-        let shares = points.into_iter().map(|(x, value)| (x, 100.0 * value / most)).collect();
-        chart.lines.push(Line::new(name, Look::Nth(at), shares));
+        let shares = points.iter().map(|(x, value)| (*x, 100.0 * value / most)).collect();
+        chart.lines.push(Line::new(name.clone(), Look::Nth(at), shares));
     }
     let mark = |(x, names): (f64, Vec<&str>)| {
         let is_chosen = names.contains(&"price");

@@ -31,8 +31,11 @@ impl Conditions {
     }
 
     pub(super) fn cells(&self, step: &LoadStep) -> Vec<String> {
-        let curve = of_step(step);
-        self.0.iter().map(|(_, of)| of(&curve)).collect()
+        self.cells_of(&of_step(step))
+    }
+
+    pub(super) fn cells_of(&self, curve: &LoadCurve) -> Vec<String> {
+        self.0.iter().map(|(_, of)| of(curve)).collect()
     }
 
     /// How lines and charts name a condition.

@@ -1,8 +1,9 @@
 //! What commands used under each memory limit, for people.
 
-use nbuf::experiment::result::{LoadDocument, LoadLimit, LoadUse};
+use nbuf::experiment::result::{LoadDocument, LoadLimit, LoadUse, LoadWorkingSet};
+use nbuf::units::{Bytes, count};
 
-use super::super::table::{Cell, Column, Table, number};
+use super::super::table::{Rows, Table, number};
 use super::super::text::grouped;
 use super::seconds;
 
@@ -20,60 +21,46 @@ pub(super) fn steps(document: &LoadDocument) -> Option<Table> {
 
 /// A row for each step of which commands were answered; empty without a limit.
 fn sheet(document: &LoadDocument) -> Table {
-    let columns =
-        [number("limit"), number("users")].into_iter().chain(columns(document.price.is_some()));
-    let rows = document.steps.iter().filter_map(|step| {
-        let (limit, used) = (step.limit_bytes?, step.used.as_ref()?);
-        let first: [Cell; 2] = [limit.to_string().into(), step.users.to_string().into()];
-        Some(first.into_iter().chain(cells(document, used)).collect::<Vec<Cell>>())
-    });
-    Table::new("A command on average, by step", columns).with(rows)
+    let rows = document
+        .steps
+        .iter()
+        .filter_map(|step| Some((step.limit_bytes?, u64::from(step.users), step.used.as_ref()?)));
+    let rows = Table::of("A command on average, by step", rows)
+        .column(number("limit"), |(limit, ..)| limit.to_string())
+        .column(number("users"), |(_, users, _)| users.to_string());
+    averages(rows, document.price.is_some())
 }
 
 /// A row for each limit: all of its steps.
 pub(super) fn totals(document: &LoadDocument) -> Table {
-    let columns = [number("limit"), number("commands").rank(1)]
-        .into_iter()
-        .chain(columns(document.price.is_some()));
     let rows = document.limits.iter().filter_map(|limit| {
         let used = limit.used.as_ref()?;
-        let first: [Cell; 2] =
-            [limit.limit_bytes.to_string().into(), grouped(used.commands).into()];
-        Some(first.into_iter().chain(cells(document, used)).collect::<Vec<Cell>>())
+        Some((limit.limit_bytes, used.commands, used))
     });
-    Table::new("A command on average, by limit", columns).with(rows)
-}
-
-fn columns(is_priced: bool) -> Vec<Column> {
-    let columns = [
-        number("major faults"),
-        number("minor").rank(2),
-        number("fills"),
-        number("disc operations"),
-        number("CPU").rank(1),
-        number("page-seconds"),
-        number("between faults"),
-        number("between fills").rank(1),
-    ];
-    columns.into_iter().chain(is_priced.then(|| number("1,000 cost"))).collect()
+    let rows = Table::of("A command on average, by limit", rows)
+        .column(number("limit"), |(limit, ..)| limit.to_string())
+        .column(number("commands").rank(1), |(_, commands, _)| grouped(commands));
+    averages(rows, document.price.is_some())
 }
 
 /// Each is of one command, on average.
-fn cells(document: &LoadDocument, used: &LoadUse) -> Vec<Cell> {
-    let commands = used.commands.max(1) as f64;
+fn averages(rows: Rows<(Bytes, u64, &LoadUse)>, is_priced: bool) -> Table {
+    let each = |used: &LoadUse, number: u64| amount(number as f64 / used.commands.max(1) as f64);
     let given = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(String::new, text);
-    let cells = [
-        amount(used.major_faults as f64 / commands),
-        amount(used.minor_faults as f64 / commands),
-        amount(used.fills_each),
-        given(used.disc_operations_each, amount),
-        seconds(used.cpu_seconds_each),
-        given(used.page_seconds_each, amount),
-        given(used.seconds_between_faults, seconds),
-        given(used.seconds_between_fills, brief_seconds),
-    ];
-    let price = document.price.map(|_| given(used.price_per_thousand, amount));
-    cells.into_iter().chain(price).map(Cell::from).collect()
+    rows.column(number("major faults"), |(.., used)| each(used, used.major_faults))
+        .column(number("minor").rank(2), |(.., used)| each(used, used.minor_faults))
+        .column(number("fills"), |(.., used)| amount(used.fills_each))
+        .column(number("disc operations"), |(.., used)| given(used.disc_operations_each, amount))
+        .column(number("CPU").rank(1), |(.., used)| seconds(used.cpu_seconds_each))
+        .column(number("page-seconds"), |(.., used)| given(used.page_seconds_each, amount))
+        .column(number("between faults"), |(.., used)| given(used.seconds_between_faults, seconds))
+        .column(number("between fills").rank(1), |(.., used)| {
+            given(used.seconds_between_fills, brief_seconds)
+        })
+        .column_if(is_priced, number("1,000 cost"), |(.., used)| {
+            given(used.price_per_thousand, amount)
+        })
+        .done()
 }
 
 /// An average: three digits, or all of a large one.
@@ -110,4 +97,49 @@ pub(super) fn cheapest(document: &LoadDocument) -> Option<String> {
     let limit = best.limit_bytes;
     let cost = if is_alone { "cost" } else { "cost least" };
     Some(format!("1,000 commands {cost} under {limit}: {}{note}", amount(price)))
+}
+
+/// The smallest limit that holds the working set of a command.
+pub(super) fn working_set(document: &LoadDocument) -> Option<String> {
+    let LoadWorkingSet { users, limit_bytes, below_bytes, read_back_below } =
+        document.working_set?;
+    let users = count(users.into(), "user", "users");
+    let rest = match (below_bytes, read_back_below) {
+        (Some(below), Some(pages)) => {
+            format!("and not into {below}, where a command reads back {} pages", amount(pages))
+        }
+        (Some(below), None) => format!("and not into {below}, where no command was answered"),
+        (None, _) => "the smallest limit that was tried".to_owned(),
+    };
+    Some(format!("{users}: the working set of a command fits into {limit_bytes}, {rest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use nbuf::units::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn the_working_set_is_between_two_limits() {
+        let with = |below_bytes, read_back_below| {
+            let limit_bytes = Bytes(96 << 20);
+            let set = LoadWorkingSet { users: 1, limit_bytes, below_bytes, read_back_below };
+            let document = LoadDocument { working_set: Some(set), ..LoadDocument::default() };
+            working_set(&document).unwrap()
+        };
+        let start = "1 user: the working set of a command fits into 96.0 MiB, ";
+        let below = Some(Bytes(32 << 20));
+        for (said, rest) in [
+            (
+                with(below, Some(1234.0)),
+                "and not into 32.0 MiB, where a command reads back 1,234 pages",
+            ),
+            (with(below, None), "and not into 32.0 MiB, where no command was answered"),
+            (with(None, None), "the smallest limit that was tried"),
+        ] {
+            assert_eq!(said.strip_prefix(start), Some(rest));
+        }
+        assert_eq!(working_set(&LoadDocument::default()), None);
+    }
 }

@@ -2,20 +2,23 @@
 
 mod causes;
 mod charts;
+mod classes;
 mod conditions;
+mod costs;
 mod history;
 mod limits;
 mod page;
 
 use nbuf::experiment::result::{
-    LoadBottleneck, LoadCurve, LoadDocument, LoadHistory, LoadKnee, LoadLabel, LoadStep, LoadTimes,
+    LoadBottleneck, LoadCarried, LoadCurve, LoadDocument, LoadHistory, LoadKnee, LoadLabel,
+    LoadStep, LoadTimes,
 };
 
 use nbuf::units::count;
 
 use super::run::seconds;
 use super::table::{Table, number, text};
-use super::text::{rate, wrap};
+use super::text::{clean, rate, wrap_each};
 pub(crate) use charts::pictures;
 use conditions::Conditions;
 pub(crate) use page::page;
@@ -34,53 +37,30 @@ fn label(label: LoadLabel) -> &'static str {
         LoadLabel::CoreBound => "core bound",
         LoadLabel::LockBound => "lock bound",
         LoadLabel::TableBound => "table bound",
+        LoadLabel::NoAnswer => "no answer",
     }
 }
 
 fn sheet(document: &LoadDocument) -> Table {
     let first = conditions(document);
     let has_table = document.steps.iter().any(|step| step.table.is_some());
-    let columns = [
-        number("users"),
-        number("per second"),
-        number("response"),
-        number("p50").rank(1),
-        number("p90").rank(1),
-        number("p99"),
-        number("service").rank(2),
-    ];
-    let place = has_table.then(|| number("place"));
-    let others = [
-        number("CPU each").rank(1),
-        number("CPU busy"),
-        number("disc busy").rank(1),
-        text("bound"),
-    ];
-    let columns = first.columns().chain(columns).chain(place).chain(others);
-    let rows = document.steps.iter().map(|step| {
-        let of = |of: fn(&LoadTimes) -> f64| {
-            step.response.as_ref().map_or_else(String::new, |times| seconds(of(times)))
-        };
-        let cells = [
-            step.users.to_string(),
-            rate(step.throughput_per_second),
-            of(|times| times.mean_seconds),
-            of(|times| times.p50_seconds),
-            of(|times| times.p90_seconds),
-            of(|times| times.p99_seconds),
-            step.service.map_or_else(String::new, |times| seconds(times.mean_seconds)),
-        ];
-        let place = has_table.then(|| step.place_seconds.map_or_else(String::new, seconds));
-        let others = [
-            step.cpu_seconds_per_interaction.map_or_else(String::new, seconds),
-            percent(step.processors_busy),
-            percent(step.disc_busy),
-            answered(step, label(step.label)).to_owned(),
-        ];
-        let cells = first.cells(step).into_iter().chain(cells);
-        cells.chain(place).chain(others).collect::<Vec<_>>()
-    });
-    Table::new("Response against users", columns).with(rows)
+    let given = |value: Option<f64>| value.map_or_else(String::new, seconds);
+    let time = |step: &LoadStep, of: fn(&LoadTimes) -> f64| given(step.response.as_ref().map(of));
+    Table::of("Response against users", &document.steps)
+        .columns(first.columns(), |step| first.cells(step))
+        .column(number("users"), |step| step.users.to_string())
+        .column(number("per second"), |step| rate(step.throughput_per_second))
+        .column(number("response"), |step| time(step, |times| times.mean_seconds))
+        .column(number("p50").rank(1), |step| time(step, |times| times.p50_seconds))
+        .column(number("p90").rank(1), |step| time(step, |times| times.p90_seconds))
+        .column(number("p99"), |step| time(step, |times| times.p99_seconds))
+        .column(number("service").rank(2), |step| given(step.service.map(|it| it.mean_seconds)))
+        .column_if(has_table, number("place"), |step| given(step.place_seconds))
+        .column(number("CPU each").rank(1), |step| given(step.cpu_seconds_per_interaction))
+        .column(number("CPU busy"), |step| percent(step.processors_busy))
+        .column(number("disc busy").rank(1), |step| percent(step.disc_busy))
+        .column(text("bound"), |step| answered(step, label(step.label)))
+        .done()
 }
 
 /// What steps differ in besides their users.
@@ -138,9 +118,14 @@ fn knee_line(knee: &LoadKnee, most: u32) -> String {
         LoadBottleneck::Table => "of a place in the system table",
     };
     let beyond = if knee.users > f64::from(most) { ", more than were tried" } else { "" };
+    let class = |one: &LoadCarried| format!("{} {}", clean(&one.name), one.users);
+    let classes = match &knee.classes[..] {
+        [] | [_] => String::new(),
+        all => format!("; by class: {}", all.iter().map(class).collect::<Vec<_>>().join(", ")),
+    };
     format!(
         "Queues begin at N* = {:.1} users{beyond}: (think time {} + demands {}) / largest demand {} \
-         {bottleneck}",
+         {bottleneck}{classes}",
         knee.users,
         seconds(knee.think_seconds),
         seconds(knee.demands_seconds),
@@ -171,20 +156,19 @@ pub(crate) fn table(
 ) -> String {
     let mut out = String::new();
     out += &sheet(document).draw(width);
-    let why = Some(causes::sheet(document)).filter(|table| !table.is_empty());
-    for table in why.into_iter().chain(limits::tables(document)) {
+    let more = [classes::sheet(document), costs::sheet(document), causes::sheet(document)];
+    let more = more.into_iter().filter(|table| !table.is_empty());
+    for table in more.chain(limits::tables(document)) {
         let parts = ["\n", table.caption(), ":\n", &table.draw(width)];
         out.extend(parts);
     }
-    out += if out.contains("\n\n") { "\n" } else { "" };
-    out += &charts::plots(document, width, colour);
+    let plots = charts::plots(document, width, colour);
+    out += if out.contains("\n\n") || !plots.is_empty() { "\n" } else { "" };
+    out += &plots;
     let answers = answers(document).into_iter().chain(limits::cheapest(document));
-    for line in answers.chain(causes::lines(document)) {
-        wrap(&mut out, &line, width);
-    }
-    for note in notes(document) {
-        wrap(&mut out, &note, width);
-    }
+    let answers = answers.chain(limits::working_set(document));
+    wrap_each(&mut out, answers.chain(causes::lines(document)), width);
+    wrap_each(&mut out, notes(document), width);
     let history = history::sheet(runs);
     if !history.is_empty() {
         let parts = ["\n", history.caption(), ":\n", &history.draw(width)];
@@ -195,7 +179,7 @@ pub(crate) fn table(
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use nbuf::experiment::result::{LoadLimit, LoadPrice, LoadUse};
+    use nbuf::experiment::result::{LoadClass, LoadLimit, LoadPrice, LoadUse};
     use nbuf::units::Bytes;
 
     use super::*;
@@ -230,6 +214,7 @@ pub(crate) mod tests {
                 demand_max_seconds: 0.2,
                 demands_seconds: 0.1,
                 think_seconds: 1.0,
+                classes: Vec::new(),
             }),
             ..LoadDocument::default()
         }
@@ -244,6 +229,8 @@ pub(crate) mod tests {
         assert!(rows[1].starts_with(&["1", "0.90", "100", "ms"]), "{shown}");
         assert!(rows[2].ends_with(&["waits", "elsewhere"]), "{shown}");
         assert!(shown.contains("Queues begin at N* = 5.5 users: "), "{shown}");
+        // The picture is on the terminal, too, with the knee.
+        assert!(shown.contains("response by users\n") && shown.contains(" N*\n"), "{shown}");
         assert!(table(&LoadDocument::default(), &[], 40, false).contains("nothing was measured"));
     }
 
@@ -279,6 +266,7 @@ pub(crate) mod tests {
         let steps = limits.iter().flat_map(|limit| -> Vec<LoadStep> { under(limit) }).collect();
         let curve = |limit: &LoadLimit| LoadCurve {
             limit_bytes: Some(limit.limit_bytes),
+            knee: base.knee.clone(),
             ..LoadCurve::default()
         };
         let curves = limits.iter().map(curve).collect();
@@ -299,12 +287,52 @@ pub(crate) mod tests {
             "cost of a command by memory limit",
             "1,000 commands cost least under 64.0 MiB: 200; the least fills are under 256 MiB",
             "1,000 cost",
+            "N* 256 MiB",
+            "N* 64.0 MiB",
+            "response, 8 users",
         ] {
             assert!(shown.contains(text), "no {text}:\n{shown}");
         }
         let drawn = page(&limited(), &[]);
         let elements = super::super::page::tests::well_formed(&drawn);
         assert_eq!(elements.iter().filter(|name| *name == "figure").count(), 3, "{elements:?}");
+    }
+
+    #[test]
+    fn each_class_has_its_users_and_its_response() {
+        let mut document = document();
+        let class = |name: &str, users, mean_seconds| LoadClass {
+            name: name.to_owned(),
+            users,
+            response: Some(LoadTimes { mean_seconds, ..LoadTimes::default() }),
+            ..LoadClass::default()
+        };
+        let carried = |name: &str, users| LoadCarried { name: name.to_owned(), users };
+        document.knee.as_mut().unwrap().classes = vec![carried("heavy", 2), carried("li\x1b", 3)];
+        document.steps[1].classes = vec![class("heavy", 3, 0.7), class("li\x1b", 5, 0.2)];
+        let shown = table(&document, &[], 100, false);
+        assert!(shown.contains("by class: heavy 2, li? 3"), "{shown}");
+        let rows: Vec<Vec<&str>> =
+            shown.lines().map(|line| line.split_whitespace().collect()).collect();
+        for row in [["8", "heavy", "3"], ["8", "li?", "5"]] {
+            assert!(rows.iter().any(|words| words.starts_with(&row)), "{shown}");
+        }
+        assert!(shown.contains("700 ms") && shown.contains("200 ms"), "{shown}");
+        assert!(page(&document, &[]).contains("Users and response of each class"));
+        // One class is all users.
+        document.steps[1].classes.pop();
+        assert!(!table(&document, &[], 100, false).contains("of each class"));
+    }
+
+    #[test]
+    fn the_response_over_memory_is_of_users_whom_all_limits_answer() {
+        let mut document = limited();
+        let [.., one, eight] = &mut document.steps[..] else { panic!("two limits of two steps") };
+        // Under 64 MiB one user waits, and eight have no answer.
+        one.response = Some(LoadTimes { mean_seconds: 0.3, ..LoadTimes::default() });
+        eight.response = None;
+        let shown = table(&document, &[], 140, false);
+        assert!(shown.contains("least disc operations, response, 1 user"), "{shown}");
     }
 
     #[test]

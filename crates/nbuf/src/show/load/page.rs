@@ -5,10 +5,10 @@ use nbuf::experiment::result::{LoadDocument, LoadHistory, LoadStep, LoadTimes};
 use super::super::chart::{Chart, Line, Look, Mark};
 use super::super::page::{Answer, Mood, Page, Part, sentence};
 use super::super::scale::Axis;
-use super::{answers, causes, charts, conditions, history, limits, notes, sheet};
+use super::{answers, causes, charts, classes, conditions, costs, history, limits, notes, sheet};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 18] = [
+const WORDS: [(&str, &str); 20] = [
     ("place", "the wait until the system table admits a user, which is part of the response"),
     ("table bound", "users wait for a place in the system table, and not for anything behind it"),
     ("true idle", "the share of processors that were idle while no task waited for a disc"),
@@ -25,31 +25,33 @@ const WORDS: [(&str, &str); 18] = [
     ("response", "from the intended beginning of an interaction to its answer"),
     ("service", "from the actual beginning of an interaction to its answer"),
     ("CPU each", "processor time of a command and its descendants"),
+    ("alone", "N* if all users were of this class"),
+    ("user-hour", "the price of a user of the class for an hour"),
     ("N*", "the number of users from which queues cannot be avoided"),
     ("waits elsewhere", "no processor and no disc is busy, and yet the response rose"),
 ];
 
 /// The whole page.
 pub(crate) fn page(document: &LoadDocument, runs: &[LoadHistory]) -> String {
-    let sections = vec![
-        measured(document),
-        why(document),
-        ("Steps".to_owned(), Part::table(history::sheet(runs)).into_iter().collect()),
-        ("How it was measured".to_owned(), Part::notes(notes(document)).collect()),
-    ];
     let lines = answers(document).into_iter().chain(limits::cheapest(document));
+    let lines = lines.chain(limits::working_set(document));
     let mood = if document.is_complete { Mood::Good } else { Mood::Open };
-    let answers = lines.map(|line| Answer::new(mood, line + ".")).collect();
-    Page {
-        verb: "load",
-        title: "nbuf load".to_owned(),
-        heading: "Response against users".to_owned(),
-        answers,
-        sections,
-        words: &WORDS,
-        ..Page::default()
-    }
-    .html()
+    let answers = lines.map(|line| Answer::new(mood, line + "."));
+    Page::new("load", "Response against users", &WORDS)
+        .title("nbuf load")
+        .answers(answers)
+        .sections([measured(document)])
+        .section("Classes", of_classes(document))
+        .sections([why(document)])
+        .section("Steps", Part::table(history::sheet(runs)))
+        .section("How it was measured", Part::notes(notes(document)))
+        .html()
+}
+
+/// The users, the response and the cost of each class.
+fn of_classes(document: &LoadDocument) -> Vec<Part> {
+    let tables = [classes::sheet(document), costs::sheet(document)];
+    tables.into_iter().filter_map(Part::table).collect()
 }
 
 /// Why the response rose.
@@ -83,7 +85,7 @@ fn measured(document: &LoadDocument) -> (String, Vec<Part>) {
 pub(super) fn alone(document: &LoadDocument) -> Option<Chart> {
     let answered = document.steps.iter().filter(|step| step.response.is_some());
     let steps: Vec<&LoadStep> = answered.collect();
-    (steps.len() > 1).then(|| chart(document, &steps))
+    (steps.len() > 1 && conditions(document).is_empty()).then(|| chart(document, &steps))
 }
 
 fn chart(document: &LoadDocument, measured: &[&LoadStep]) -> Chart {
@@ -99,7 +101,7 @@ fn chart(document: &LoadDocument, measured: &[&LoadStep]) -> Chart {
         Line::new("mean", Look::Nth(0), points(|times| times.mean_seconds)),
         Line::new("p90", Look::Nth(1), points(|times| times.p90_seconds)),
     ];
-    let knee = document.knee.filter(|knee| document.thinks && chart.x.has(knee.users));
+    let knee = document.knee.as_ref().filter(|knee| document.thinks && chart.x.has(knee.users));
     chart.marks = knee
         .map(|knee| Mark { x: knee.users, label: "N*".to_owned(), is_chosen: true })
         .into_iter()

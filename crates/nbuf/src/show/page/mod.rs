@@ -5,6 +5,7 @@
 //! the page fetches nothing, and its policy forbids it to. It is well-formed as XML too, so that a
 //! test can read it.
 
+mod build;
 mod map;
 #[cfg(test)]
 pub(super) mod tests;
@@ -110,18 +111,18 @@ impl Answer {
 #[derive(Default)]
 pub(super) struct Page {
     /// The name of the verb.
-    pub(super) verb: &'static str,
+    verb: &'static str,
     /// In the list of windows.
-    pub(super) title: String,
+    title: String,
     /// Over the answers.
-    pub(super) heading: String,
-    pub(super) answers: Vec<Answer>,
+    heading: String,
+    answers: Vec<Answer>,
     /// The first is the chosen one.
-    pub(super) tiles: Vec<Tile>,
-    pub(super) lead: Vec<Part>,
-    pub(super) sections: Vec<(String, Vec<Part>)>,
+    tiles: Vec<Tile>,
+    lead: Vec<Part>,
+    sections: Vec<(String, Vec<Part>)>,
     /// What the words on it mean.
-    pub(super) words: &'static [(&'static str, &'static str)],
+    words: &'static [(&'static str, &'static str)],
 }
 
 impl Page {

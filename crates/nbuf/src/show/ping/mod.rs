@@ -14,7 +14,7 @@ use nbuf::experiment::result::{
 
 use super::page::uppercased;
 use super::table::{Cell, Table, number, text};
-use super::text::{grouped, listed, wrap};
+use super::text::{grouped, listed, wrap, wrap_each};
 use histogram::{RateAxis, short};
 pub(crate) use page::page;
 pub(super) use page::parts;
@@ -34,18 +34,14 @@ pub(crate) fn list(rows: &[Row], width: usize) -> String {
 /// The whole report.
 pub(crate) fn table(document: &PingDocument, width: usize) -> String {
     let mut out = String::new();
-    for text in [machine(&document.machine)].iter().chain(&sentences(document)) {
-        wrap(&mut out, text, width);
-    }
+    wrap_each(&mut out, [machine(&document.machine)].iter().chain(&sentences(document)), width);
     let axis = RateAxis::of(&document.rows);
     for placement in placements(document) {
         let rows: Vec<&PingRow> =
             document.rows.iter().filter(|row| row.placement == placement).collect();
         let heading = uppercased(placement);
         let _ = write!(out, "\n{heading}\n{}", block(&heading, &rows, &axis).draw(width));
-        for text in reasons(&rows) {
-            wrap(&mut out, &text, width);
-        }
+        wrap_each(&mut out, reasons(&rows), width);
     }
     out.push_str("\nFor comparison\n");
     for reference in &document.references {
@@ -58,9 +54,7 @@ pub(crate) fn table(document: &PingDocument, width: usize) -> String {
     }
     out.push('\n');
     let warnings = document.warnings.iter().map(ToString::to_string);
-    for text in notes(document).into_iter().chain(warnings) {
-        wrap(&mut out, &text, width);
-    }
+    wrap_each(&mut out, notes(document).into_iter().chain(warnings), width);
     out
 }
 

@@ -25,19 +25,12 @@ const WORDS: [(&str, &str); 6] = [
 pub(crate) fn page(document: &PingDocument) -> String {
     let mood = Mood::of(&document.warnings);
     let answers = sentences(document).into_iter().map(|text| Answer::new(mood, sentence(&text)));
-    Page {
-        verb: "ping",
-        title: "nbuf ping: round trips a second".to_owned(),
-        heading: "How often a second threads wake each other".to_owned(),
-        answers: answers.collect(),
-        sections: vec![
-            ("Round trips a second".to_owned(), parts(document)),
-            ("Machine".to_owned(), vec![Part::Text(sentence(&machine(&document.machine)))]),
-        ],
-        words: &WORDS,
-        ..Page::default()
-    }
-    .html()
+    Page::new("ping", "How often a second threads wake each other", &WORDS)
+        .title("nbuf ping: round trips a second")
+        .answers(answers)
+        .section("Round trips a second", parts(document))
+        .section("Machine", [Part::Text(sentence(&machine(&document.machine)))])
+        .html()
 }
 
 /// The histograms, what is to be said of them, and what they can be compared with; the page of

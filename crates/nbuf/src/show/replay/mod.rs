@@ -9,11 +9,12 @@ pub(crate) mod tests;
 mod words;
 
 use nbuf::experiment::result::ReplayDocument;
+use nbuf::units::Bytes;
 
 use super::figures;
 use super::report::warnings;
 use super::table::{Table, number, text};
-use super::text::{grouped, wrap};
+use super::text::{grouped, wrap, wrap_each};
 pub(crate) use page::page;
 use words::{facts, percent, points, seconds, size, title};
 
@@ -30,15 +31,11 @@ pub(crate) fn report(document: &ReplayDocument, width: usize, colour: bool) -> S
     } else {
         out.push_str(&sizes(document).draw(width));
         out.push('\n');
-        for text in points(document) {
-            wrap(&mut out, &text, width);
-        }
+        wrap_each(&mut out, points(document), width);
         out.push('\n');
         wrap_flush(&mut out, &format!("At {}", size(document, document.size_units)), width);
     }
-    for text in facts(document) {
-        wrap(&mut out, &text, width);
-    }
+    wrap_each(&mut out, facts(document), width);
     if !document.warnings.is_empty() {
         out.push('\n');
         out.push_str(&warnings(&document.warnings, width));
@@ -75,25 +72,14 @@ fn kinds(document: &ReplayDocument) -> Table {
 
 /// What each size came to.
 fn sizes(document: &ReplayDocument) -> Table {
-    let columns = [
-        number(format!("{}s", document.unit)),
-        number("elapsed"),
-        number("hits %"),
-        number("disc busy %").rank(1),
-        number("CPU busy %").rank(2),
-        number("response").rank(3),
-        number("bytes").rank(4),
-    ];
-    Table::new("Sizes of the cache", columns).with(document.sizes.iter().map(|row| {
-        let bytes = nbuf::units::Bytes(row.size_units.saturating_mul(document.unit_bytes));
-        [
-            grouped(row.size_units),
-            seconds(row.elapsed_seconds),
-            percent(row.hit_ratio),
-            percent(row.disc_utilisation),
-            percent(row.cpu_utilisation),
-            seconds(row.response_mean_seconds),
-            bytes.to_string(),
-        ]
-    }))
+    let bytes = |units: u64| Bytes(units.saturating_mul(document.unit_bytes)).to_string();
+    Table::of("Sizes of the cache", &document.sizes)
+        .column(number(format!("{}s", document.unit)), |row| grouped(row.size_units))
+        .column(number("elapsed"), |row| seconds(row.elapsed_seconds))
+        .column(number("hits %"), |row| percent(row.hit_ratio))
+        .column(number("disc busy %").rank(1), |row| percent(row.disc_utilisation))
+        .column(number("CPU busy %").rank(2), |row| percent(row.cpu_utilisation))
+        .column(number("response").rank(3), |row| seconds(row.response_mean_seconds))
+        .column(number("bytes").rank(4), |row| bytes(row.size_units))
+        .done()
 }

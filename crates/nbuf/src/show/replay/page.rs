@@ -31,30 +31,26 @@ fn ratios(document: &ReplayDocument) -> Table {
 /// The whole page.
 pub(crate) fn page(document: &ReplayDocument) -> String {
     let (workload, behind) = title(document);
-    let mut sections = Vec::new();
+    let mut charts = Vec::new();
     if !document.sizes.is_empty() {
         let ticks = (0..=4).map(|part| (0.25 * f64::from(part), (25 * part).to_string()));
         let (mut times, mut shares) = (elapsed(document), hits(document, ticks.collect()));
         (times.marks, shares.marks) = (marks(document), marks(document));
         times.table = sizes(document);
         shares.table = ratios(document);
-        sections.push(("By size".to_owned(), vec![Part::Chart(times), Part::Chart(shares)]));
+        charts = vec![Part::Chart(times), Part::Chart(shares)];
     }
-    let mut parts = vec![Part::Table(kinds(document))];
     let warnings = document.warnings.iter().map(ToString::to_string);
-    parts.extend(Part::notes(facts(document).into_iter().chain(warnings)));
-    sections.push((uppercased(&size(document, document.size_units)), parts));
+    let facts = Part::notes(facts(document).into_iter().chain(warnings));
     let six = document.figures.iter();
-    sections.extend(six.flat_map(|six| figures::sections(six, figures::Of::Replay)));
-    Page {
-        verb: "replay",
-        title: format!("nbuf replay: {workload}"),
-        heading: workload,
-        answers: vec![Answer::new(Mood::of(&document.warnings), sentence(&behind))],
-        tiles: Vec::new(),
-        lead: Part::notes(points(document)).collect(),
-        sections,
-        words: &WORDS,
-    }
-    .html()
+    Page::new("replay", workload, &WORDS)
+        .answers([Answer::new(Mood::of(&document.warnings), sentence(&behind))])
+        .lead(Part::notes(points(document)))
+        .section("By size", charts)
+        .section(
+            uppercased(&size(document, document.size_units)),
+            [Part::Table(kinds(document))].into_iter().chain(facts),
+        )
+        .sections(six.flat_map(|six| figures::sections(six, figures::Of::Replay)))
+        .html()
 }

@@ -59,9 +59,9 @@ fn proof(report: &SizeReport, recommend: &Recommend) -> String {
         }
         Verdict::Proved => format!("Proved in {}", runs(verified)),
         Verdict::LowerBound => format!("A lower bound, proved in {}", runs(verified)),
-        Verdict::Measured => {
-            let search = report.search.as_ref().map_or(0, |search| search.runs.len());
-            format!("Measured in {}", runs(search))
+        Verdict::Measured => format!("Measured in {}", runs(searched(report))),
+        Verdict::Unproved if report.search.is_some() => {
+            format!("Not proved in {}", runs(searched(report)))
         }
         Verdict::Unproved if report.verify.is_empty() => "Modelled, not verified".into(),
         Verdict::Unproved => "Modelled, and not proved by its runs".into(),
@@ -78,6 +78,11 @@ fn proof(report: &SizeReport, recommend: &Recommend) -> String {
             }
         }
     }
+}
+
+/// Runs of the search.
+fn searched(report: &SizeReport) -> usize {
+    report.search.as_ref().map_or(0, |search| search.runs.len())
 }
 
 /// What the largest limit does that is too small, by a run.
@@ -169,9 +174,13 @@ pub(super) fn reasons(report: &SizeReport, width: usize) -> String {
 }
 
 /// What to set, where. The last lines are YAML.
-pub(super) fn paste(recommend: &Recommend, is_reliable: bool, width: usize) -> String {
+pub(super) fn paste(report: &SizeReport, recommend: &Recommend, width: usize) -> String {
     let limit = recommend.limit_bytes.0.div_ceil(1 << 20);
-    let title = if is_reliable { "To paste" } else { "To paste (fills were out of band)" };
+    let title = match &report.search {
+        _ if report.is_reliable() => "To paste",
+        Some(_) => "To paste (not proved)",
+        None => "To paste (fills were out of band)",
+    };
     let swap = format!("--memory-swap={limit}m ...");
     let docker = format!("docker run --memory={limit}m");
     let docker = if docker.len() + swap.len() + 3 > width {

@@ -22,7 +22,7 @@ use nbuf::experiment::result::{FileShare, SizeReport, Verified};
 use nbuf::units::Bytes;
 
 use super::table::{Table, number, text as words};
-use super::text::{count, grouped, tail, wrap};
+use super::text::{count, grouped, tail, wrap_each};
 pub(crate) use page::page;
 use time::estimate;
 use time::time;
@@ -65,9 +65,7 @@ fn workload(report: &SizeReport, width: usize) -> String {
         lines.insert(2, summary(&report.traffic));
     }
     lines.extend(shared_text(report));
-    for line in lines {
-        wrap(&mut text, &line, width);
-    }
+    wrap_each(&mut text, lines, width);
     if !report.files.is_empty() {
         text.push('\n');
         text.push_str(&files(report, width));
@@ -131,9 +129,8 @@ fn in_band(run: &Verified) -> bool {
 /// Returns the warnings for the reader.
 pub(crate) fn warnings(warnings: &[impl Display], width: usize) -> String {
     let mut text = String::new();
-    for warning in warnings {
-        wrap(&mut text, &format!("Warning: {warning}."), width);
-    }
+    let warnings = warnings.iter().map(|warning| format!("Warning: {warning}."));
+    wrap_each(&mut text, warnings, width);
     text
 }
 

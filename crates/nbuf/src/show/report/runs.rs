@@ -3,7 +3,7 @@
 use nbuf::experiment::result::{SizeReport, Verified};
 
 use super::super::table::{Table, fits, number, text as words};
-use super::super::text::{grouped, wrap};
+use super::super::text::{grouped, wrap, wrap_each};
 use super::notes::{meter, notes};
 use super::samples::{medians, spread_of_fills, spread_of_seconds};
 use super::time::estimate;
@@ -92,9 +92,7 @@ pub(super) fn verification(report: &SizeReport, width: usize) -> String {
         let written: Vec<String> = report.verify.iter().map(written).collect();
         wrap(&mut text, &format!("written: {}", written.join(", ")), width);
     }
-    for note in meter.map(str::to_owned).into_iter().chain(notes(report)) {
-        wrap(&mut text, &note, width);
-    }
+    wrap_each(&mut text, meter.map(str::to_owned).into_iter().chain(notes(report)), width);
     text
 }
 

@@ -33,29 +33,19 @@ pub(super) fn goal(search: &SearchReport) -> String {
 
 /// The runs, from the largest limit to the smallest.
 pub(super) fn table(search: &SearchReport) -> Table {
-    let columns = [
-        number("limit"),
-        number("filled"),
-        words("").label("outcome"),
-        number("major").rank(2),
-        number("read").rank(1),
-        number("seconds"),
-        number("waited").rank(3),
-    ];
     let mut runs: Vec<&SearchRun> = search.runs.iter().collect();
     runs.sort_by_key(|run| std::cmp::Reverse(run.limit_bytes.map_or(u64::MAX, |limit| limit.0)));
-    let rows = runs.into_iter().map(|run| {
-        [
-            run.limit_bytes.map_or("none".to_owned(), |limit| limit.to_string()),
-            grouped(run.fills),
-            outcome(run).to_owned(),
-            grouped(run.major_faults),
-            run.read_bytes.to_string(),
-            format!("{:.2}", run.seconds),
-            format!("{:.2}", run.memory_pressure_seconds),
-        ]
-    });
-    Table::new("Runs that found the size", columns).with(rows)
+    Table::of("Runs that found the size", runs)
+        .column(number("limit"), |run| {
+            run.limit_bytes.map_or("none".to_owned(), |limit| limit.to_string())
+        })
+        .column(number("filled"), |run| grouped(run.fills))
+        .column(words("").label("outcome"), outcome)
+        .column(number("major").rank(2), |run| grouped(run.major_faults))
+        .column(number("read").rank(1), |run| run.read_bytes.to_string())
+        .column(number("seconds"), |run| format!("{:.2}", run.seconds))
+        .column(number("waited").rank(3), |run| format!("{:.2}", run.memory_pressure_seconds))
+        .done()
 }
 
 /// What a run showed, in a word or two.

@@ -33,7 +33,7 @@ pub(crate) enum Section {
 /// The sections that have something to say.
 pub(crate) fn sections(report: &SizeReport, width: usize, colour: bool) -> Vec<(Section, String)> {
     let pasted = report.recommend.as_ref();
-    let pasted = pasted.map(|recommend| paste(recommend, report.is_reliable(), width));
+    let pasted = pasted.map(|recommend| paste(report, recommend, width));
     let verified =
         if report.verify.is_empty() { String::new() } else { verification(report, width) };
     let searched = report.search.as_ref().map(|it| search(it, width));

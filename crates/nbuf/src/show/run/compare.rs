@@ -6,7 +6,7 @@ use nbuf::experiment::result::{
 use nbuf::units::{Bytes, grouped, whole};
 
 use super::super::table::{Table, number, text};
-use super::super::text::wrap;
+use super::super::text::{wrap, wrap_each};
 use super::seconds;
 
 /// Figures that have a row.
@@ -28,9 +28,7 @@ pub(crate) fn comparison(found: &RunComparison, names: [&str; 2], width: usize) 
     if !notes.is_empty() {
         out.push('\n');
     }
-    for note in &notes {
-        wrap(&mut out, note, width);
-    }
+    wrap_each(&mut out, &notes, width);
     out
 }
 
@@ -132,30 +130,19 @@ pub(super) fn parts(found: &RunComparison, names: [&str; 2]) -> Table {
         _ if found.difference_seconds > 0.0 => "Why slower",
         _ => "Why faster",
     };
-    let columns = [
-        text(title),
-        number(names[0]).rank(2),
-        number(names[1]).rank(2),
-        number("difference"),
-        number("share"),
-        text("").label("noise").rank(1),
-    ];
     let is_seen = |part: &&RunPartMoved| {
         matches!(part.difference, Difference::More | Difference::Less)
             || (found.verdict != RunVerdict::NotSeen
                 && part.share.is_some_and(|share| share.abs() >= SHARE_MIN))
     };
-    let rows = found.parts.iter().filter(is_seen).map(|part| {
-        [
-            part.part.clone(),
-            seconds(part.a_seconds),
-            seconds(part.b_seconds),
-            signed(part.difference_seconds, seconds),
-            part.share.map_or_else(String::new, percent),
-            said(part.difference).to_owned(),
-        ]
-    });
-    Table::new(title, columns).with(rows)
+    Table::of(title, found.parts.iter().filter(is_seen))
+        .column(text(title), |part| part.part.as_str())
+        .column(number(names[0]).rank(2), |part| seconds(part.a_seconds))
+        .column(number(names[1]).rank(2), |part| seconds(part.b_seconds))
+        .column(number("difference"), |part| signed(part.difference_seconds, seconds))
+        .column(number("share"), |part| part.share.map_or_else(String::new, percent))
+        .column(text("").label("noise").rank(1), |part| said(part.difference))
+        .done()
 }
 
 /// Counts and times that moved, those that moved most first.

@@ -31,27 +31,19 @@ pub(crate) fn comparison_page(found: &RunComparison, names: [&str; 2]) -> String
         _ => Mood::Open,
     };
     let command = found.b.command.join(" ");
-    let mut why: Vec<Part> = bars(found, names).map(Part::Boxes).into_iter().collect();
-    why.extend(Part::table(parts(found, names)));
+    let why = bars(found, names).map(Part::Boxes);
     let title = match found.verdict {
         RunVerdict::NotSeen => "Where the time went",
         _ if found.difference_seconds > 0.0 => "Why slower",
         _ => "Why faster",
     };
-    Page {
-        verb: "run",
-        title: format!("nbuf run: {command} compared"),
-        heading: command,
-        answers: vec![Answer::new(mood, answer(found, names))],
-        tiles: Vec::new(),
-        lead: notes(found).into_iter().map(Part::Bad).collect(),
-        sections: vec![
-            (title.to_owned(), why),
-            ("What else moved".to_owned(), Part::table(moved(found, names)).into_iter().collect()),
-        ],
-        words: &WORDS,
-    }
-    .html()
+    Page::new("run", command.as_str(), &WORDS)
+        .title(format!("nbuf run: {command} compared"))
+        .answers([Answer::new(mood, answer(found, names))])
+        .lead(notes(found).into_iter().map(Part::Bad))
+        .section(title, why.into_iter().chain(Part::table(parts(found, names))))
+        .section("What else moved", Part::table(moved(found, names)))
+        .html()
 }
 
 /// A bar for each side, as long as its real time; nothing where the parts are unknown.

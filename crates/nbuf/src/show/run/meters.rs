@@ -40,35 +40,21 @@ pub(crate) fn tables(meters: &RunMeters, width: usize) -> String {
 }
 
 fn sheet<'a>(title: &str, meters: impl Iterator<Item = &'a RunMeter>) -> Table {
-    let columns = [
-        text(title),
-        number("count"),
-        number("total"),
-        number("mean").rank(2),
-        number("p50").rank(1),
-        number("p90").rank(4),
-        number("p99").rank(1),
-        number("max").rank(3),
-        text("").label("histogram").rank(5),
-    ];
-    let rows = meters.map(|meter| {
-        let name = match meter.step_of {
-            Some(_) => format!("- {}", meter.name),
-            None => meter.name.clone(),
-        };
-        [
-            name,
-            grouped(meter.count),
-            time(meter.total_seconds),
-            time(meter.mean_seconds),
-            time(meter.p50_seconds),
-            time(meter.p90_seconds),
-            time(meter.p99_seconds),
-            time(meter.max_seconds),
-            bars(&meter.histogram),
-        ]
-    });
-    Table::new(title, columns).with(rows)
+    let name = |meter: &RunMeter| match meter.step_of {
+        Some(_) => format!("- {}", meter.name),
+        None => meter.name.clone(),
+    };
+    Table::of(title, meters)
+        .column(text(title), name)
+        .column(number("count"), |meter| grouped(meter.count))
+        .column(number("total"), |meter| time(meter.total_seconds))
+        .column(number("mean").rank(2), |meter| time(meter.mean_seconds))
+        .column(number("p50").rank(1), |meter| time(meter.p50_seconds))
+        .column(number("p90").rank(4), |meter| time(meter.p90_seconds))
+        .column(number("p99").rank(1), |meter| time(meter.p99_seconds))
+        .column(number("max").rank(3), |meter| time(meter.max_seconds))
+        .column(text("").label("histogram").rank(5), |meter| bars(&meter.histogram))
+        .done()
 }
 
 /// Two columns to a factor of ten, from 100 ns on; what is beyond an end is in the last column there.

@@ -41,22 +41,15 @@ pub(crate) fn page(ran: &RunDocument, profile: &RunProfile) -> String {
     lead.extend(notes.iter().map(|note| Part::Bad(sentence(note))));
     lead.extend([waits(ran), unnamed(profile)].into_iter().flatten().map(Part::Note));
     let graph = flame::graph(profile).map(Part::Boxes);
-    let graph = graph.into_iter().chain([Part::Note(sampled(profile))]).collect();
     let tables = [segments(profile, FUNCTIONS), files(profile)];
-    Page {
-        verb: "run",
-        title: format!("nbuf run: profile of {}", ran.command.join(" ")),
-        heading: ran.command.join(" "),
-        answers: vec![Answer::new(Mood::of(&notes), sentence(&answer))],
-        tiles: Vec::new(),
-        lead,
-        sections: vec![
-            ("Flame graph".to_owned(), graph),
-            ("Where it ran".to_owned(), tables.into_iter().filter_map(Part::table).collect()),
-        ],
-        words: &WORDS,
-    }
-    .html()
+    let command = ran.command.join(" ");
+    Page::new("run", command.as_str(), &WORDS)
+        .title(format!("nbuf run: profile of {command}"))
+        .answers([Answer::new(Mood::of(&notes), sentence(&answer))])
+        .lead(lead)
+        .section("Flame graph", graph.into_iter().chain([Part::Note(sampled(profile))]))
+        .section("Where it ran", tables.into_iter().filter_map(Part::table))
+        .html()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use nbuf::experiment::result::{RunDocument, RunProfile, RunSegment, RunSegmentKi
 use nbuf::units::grouped;
 
 use super::super::table::{Table, number, text};
-use super::super::text::wrap;
+use super::super::text::wrap_each;
 use super::seconds;
 
 /// Segments and files that have a row.
@@ -21,9 +21,8 @@ pub(crate) fn profile(ran: &RunDocument, profile: &RunProfile, width: usize) -> 
         out.push_str(&files.draw(width));
     }
     out.push('\n');
-    for words in [Some(sampled(profile)), waits(ran), unnamed(profile)].into_iter().flatten() {
-        wrap(&mut out, &words, width);
-    }
+    let words = [Some(sampled(profile)), waits(ran), unnamed(profile)];
+    wrap_each(&mut out, words.into_iter().flatten(), width);
     out
 }
 
@@ -66,16 +65,12 @@ pub(super) fn segments(profile: &RunProfile, functions: usize) -> Table {
 
 /// Whose pages were touched and filled.
 pub(super) fn files(profile: &RunProfile) -> Table {
-    let columns = [text("file"), number("minor faults"), number("major"), number("fills").rank(1)];
-    let rows = profile.files.iter().take(ROWS).map(|file| {
-        [
-            file.name.clone(),
-            grouped(file.faults_minor),
-            grouped(file.faults_major),
-            file.fills.map_or_else(String::new, grouped),
-        ]
-    });
-    Table::new("Page faults by file", columns).with(rows)
+    Table::of("Page faults by file", profile.files.iter().take(ROWS))
+        .column(text("file"), |file| file.name.as_str())
+        .column(number("minor faults"), |file| grouped(file.faults_minor))
+        .column(number("major"), |file| grouped(file.faults_major))
+        .column(number("fills").rank(1), |file| file.fills.map_or_else(String::new, grouped))
+        .done()
 }
 
 /// How much was seen.

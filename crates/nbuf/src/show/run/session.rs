@@ -19,8 +19,11 @@ pub(crate) fn session_line(of: &Figures) -> String {
     parts.push(format!("faults {major} major, {minor} minor"));
     parts.extend(of.fills.map(|fills| count(fills, "page filled", "pages filled")));
     parts.extend(of.device_read.map(|bytes| format!("disc {bytes} read")));
-    let background = of.background_ns.filter(|ns| *ns > 0);
-    parts.extend(background.map(|ns| format!("jobs in the background {} CPU more", time(ns))));
+    match of.background_ns {
+        Some(0) => {}
+        Some(ns) => parts.push(format!("jobs in the background {} CPU more", time(ns))),
+        None => parts.push("jobs in the background not seen".to_owned()),
+    }
     if of.background_ended {
         let text = "a job in the background ended, the faults and disc of its whole life are in it";
         parts.push(text.to_owned());
@@ -47,8 +50,10 @@ mod tests {
             background_ns: Some(70_000_000),
             ..Figures::default()
         };
+        let none = Figures { background_ns: Some(0), ..of };
+        assert!(!session_line(&none).contains("background"));
         expect!["nbuf: real 1.00 s; CPU 390 ms user, 10.0 ms system; faults 0 major, 1,234 minor; 2 pages filled; disc 8.00 KiB read; jobs in the background 70.0 ms CPU more"].assert_eq(&session_line(&of));
         let ordinary = Figures { real_ns: 5_000_000, background_ended: true, ..Figures::default() };
-        expect!["nbuf: real 5.00 ms; CPU 0.00 ms; faults 0 major, 0 minor; a job in the background ended, the faults and disc of its whole life are in it"].assert_eq(&session_line(&ordinary));
+        expect!["nbuf: real 5.00 ms; CPU 0.00 ms; faults 0 major, 0 minor; jobs in the background not seen; a job in the background ended, the faults and disc of its whole life are in it"].assert_eq(&session_line(&ordinary));
     }
 }

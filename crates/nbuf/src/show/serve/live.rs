@@ -4,7 +4,7 @@ mod pages;
 
 use std::fmt::Write as _;
 
-use nbuf::experiment::result::{ServeDocument, ServeSize, WatchTimes};
+use nbuf::experiment::result::{ServeDocument, ServeSize, ServeTier, WatchTimes};
 use nbuf::units::{Bytes, count, grouped, whole};
 
 use super::super::text::{clean, rate, tail};
@@ -15,6 +15,9 @@ use super::costs;
 const NAMES: usize = 10;
 /// Columns for a name of a disc.
 const DISC: usize = 40;
+/// Columns for a name of an export, in a page of its own and within a line.
+const EXPORT: usize = 19;
+const EXPORT_SHORT: usize = 16;
 
 /// An interval.
 #[derive(Clone, Debug)]
@@ -56,8 +59,7 @@ impl Served {
 
     /// The name of an export, as far as there is room.
     fn name(&self) -> String {
-        let name = if self.seen.name.is_empty() { "(no name)" } else { &self.seen.name };
-        tail(&clean(name), 19)
+        export_name(&self.seen, EXPORT)
     }
 
     fn per_second(&self, count: u64) -> f64 {
@@ -159,17 +161,37 @@ fn disc_lines(served: &Served) -> Vec<(&'static str, String)> {
             [ahead.pages, ahead.used, ahead.useless].map(|count| served.rate(count));
         lines.push(("ahead", format!("{pages} pages read, {used} used, {useless} useless")));
     }
-    if let Some(tier) = &d.tier {
-        let used = format!("{} of {}", Bytes(tier.used_bytes), Bytes(tier.size_bytes));
-        let state = if tier.lost.is_some() { "not used any more".to_owned() } else { used };
-        let [reads, hits] = [tier.reads, tier.read_hits].map(|count| served.rate(count));
-        lines.push(("tier", format!("{hits} of {reads} reads hit, {state}")));
-    }
+    lines.extend(tier_lines(served));
     if bypass.mode == "auto" {
         let now = if bypass.is_aside { "aside" } else { "not aside" };
         lines.push(("bypass", format!("{now}, {} went past the cache", served.rate(bypass.reads))));
     }
     lines
+}
+
+/// The second tier of each export that has one.
+fn tier_lines(served: &Served) -> impl Iterator<Item = (&'static str, String)> {
+    let line = |tier: &ServeTier| {
+        let used = format!("{} of {}", Bytes(tier.used_bytes), Bytes(tier.size_bytes));
+        let state = if tier.lost.is_some() { "not used any more".to_owned() } else { used };
+        let [reads, hits] = [tier.reads, tier.read_hits].map(|count| served.rate(count));
+        format!("{hits} of {reads} reads hit, {state}")
+    };
+    let d = &served.seen;
+    let mut texts: Vec<String> = d.tier.iter().map(line).collect();
+    let exports = d.exports.iter().filter_map(|export| Some((export, export.tier.as_ref()?)));
+    texts
+        .extend(exports.map(|(export, tier)| {
+            format!("{}: {}", export_name(export, EXPORT_SHORT), line(tier))
+        }));
+    let names = std::iter::once("tier").chain(std::iter::repeat(""));
+    names.zip(texts)
+}
+
+/// The name of an export, as far as there is room.
+fn export_name(export: &ServeDocument, columns: usize) -> String {
+    let name = if export.name.is_empty() { "(no name)" } else { &export.name };
+    tail(&clean(name), columns)
 }
 
 /// The same policy with twice the size, and with half.

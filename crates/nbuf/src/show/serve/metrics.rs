@@ -134,6 +134,11 @@ fn tier(d: &ServeDocument) -> Vec<Family> {
         bytes("serve_tier_fill", "Bytes of these", counted(t.fill_bytes)),
         plain("serve_tier_evictions", "Blocks that left for others", counted(t.evictions)),
         plain("serve_tier_errors", "Requests that the tier refused or broke", counted(t.errors)),
+        plain(
+            "serve_tier_overdue",
+            "Requests that the tier had not answered when it was given up",
+            counted(t.overdue),
+        ),
     ]
 }
 

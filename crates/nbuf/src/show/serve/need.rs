@@ -7,25 +7,19 @@ use nbuf::units::Bytes;
 
 use crate::shell;
 use crate::show::table::{Table, number, text};
-use crate::show::text::{clean, count, rate, wrap};
+use crate::show::text::{clean, count, flush, rate, wrap_each};
 
 /// The whole report.
 pub(crate) fn report(needs: &ServeNeeds, width: usize) -> String {
     let parts = needs.exports.iter().map(|need| {
-        let mut answer = String::new();
-        wrap(&mut answer, &sentence(need), width);
-        let mut out = answer.trim_start().to_owned();
+        let mut out = flush(&sentence(need), width);
         if need.sizes.is_empty() {
-            if let Some(note) = refusals(need) {
-                wrap(&mut out, &note, width);
-            }
+            wrap_each(&mut out, refusals(need), width);
         } else {
             out += "\n";
             out += &table(need).draw(width);
             out += "\n";
-            for note in notes(needs, need) {
-                wrap(&mut out, &note, width);
-            }
+            wrap_each(&mut out, notes(needs, need), width);
             // In one line, to be pasted.
             if let Some(command) = change(needs, need) {
                 let _ = writeln!(out, "\n  {command}");
@@ -77,26 +71,16 @@ fn sentence(need: &ServeNeed) -> String {
 }
 
 fn table(need: &ServeNeed) -> Table {
-    let columns = [
-        number("cache"),
-        number("hits"),
-        text("95 % band").rank(2),
-        number("misses/s"),
-        number("disc busy").rank(1),
-        text(""),
-    ];
-    let rows = need.sizes.iter().map(|size| {
-        [
-            Bytes(size.cache_bytes).to_string(),
-            format!("{:.1} %", size.hit_ratio * 100.0),
-            band(size),
-            rate(size.misses_per_second),
-            size.disc_busy.map_or("-".to_owned(), |busy| format!("{busy:.2}")),
-            mark(need, size),
-        ]
-    });
-    let title = format!("{} with other sizes", need.policy);
-    Table::new(title, columns).with(rows)
+    Table::of(format!("{} with other sizes", need.policy), &need.sizes)
+        .column(number("cache"), |size| Bytes(size.cache_bytes).to_string())
+        .column(number("hits"), |size| format!("{:.1} %", size.hit_ratio * 100.0))
+        .column(text("95 % band").rank(2), band)
+        .column(number("misses/s"), |size| rate(size.misses_per_second))
+        .column(number("disc busy").rank(1), |size| {
+            size.disc_busy.map_or("-".to_owned(), |busy| format!("{busy:.2}"))
+        })
+        .column(text(""), |size| mark(need, size))
+        .done()
 }
 
 fn band(size: &ServeNeedSize) -> String {

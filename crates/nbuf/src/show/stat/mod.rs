@@ -22,7 +22,7 @@ use std::fmt::Write as _;
 use nbuf::experiment::result::TraceDocument;
 
 use super::plot;
-use super::text::wrap;
+use super::text::{wrap, wrap_each};
 pub(crate) use csv::csv;
 pub(crate) use page::page;
 use sections::sections;
@@ -36,9 +36,7 @@ pub(crate) fn text(document: &TraceDocument, width: usize, colour: bool) -> Stri
     }
     for section in sections(document) {
         let _ = writeln!(out, "\n{}", section.title);
-        for line in &section.lines {
-            wrap(&mut out, line, width);
-        }
+        wrap_each(&mut out, &section.lines, width);
         for table in &section.tables {
             out.push('\n');
             wrap(&mut out, table.caption(), width);

@@ -35,24 +35,14 @@ const WORDS: [(&str, &str); 9] = [
 
 /// The whole page. `names` are those of the inputs.
 pub(crate) fn page(document: &TraceDocument, names: &[String]) -> String {
-    let mut parts: Vec<(String, Vec<Part>)> = sections(document)
-        .into_iter()
-        .map(|section| (section.title.to_owned(), parts(section)))
-        .collect();
-    parts.push(("The trace".to_owned(), trace(document)));
     let shape = document.shape.as_ref();
     let answer = shape.map_or_else(String::new, most);
-    Page {
-        verb: "trace stat",
-        title: format!("nbuf trace stat: {}", names.join(", ")),
-        heading: names.join(", "),
-        answers: vec![Answer::new(Mood::Good, answer)],
-        tiles: tiles(document),
-        lead: Vec::new(),
-        sections: parts,
-        words: &WORDS,
-    }
-    .html()
+    Page::new("trace stat", names.join(", "), &WORDS)
+        .answers([Answer::new(Mood::Good, answer)])
+        .tiles(tiles(document))
+        .sections(sections(document).into_iter().map(|section| (section.title, parts(section))))
+        .section("The trace", trace(document))
+        .html()
 }
 
 fn parts(section: Section) -> Vec<Part> {

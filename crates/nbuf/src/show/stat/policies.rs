@@ -1,8 +1,7 @@
 //! What policies did, where they differ, and which class explains it.
 
-use nbuf::experiment::result::{
-    ShapeAge, ShapeClass, ShapeDifference, ShapePolicies, ShapePolicy, TraceShape,
-};
+use nbuf::experiment::result::{ShapeAge, ShapeClass, ShapeDifference, ShapePolicies, TraceShape};
+use nbuf::units::Bytes;
 
 use super::super::table::{Cell, Table, number, text};
 use super::super::text::grouped;
@@ -20,8 +19,9 @@ const PATTERNS: [(&str, &str); 6] = [
 ];
 
 pub(super) fn section(shape: &TraceShape, judged: &ShapePolicies) -> Section {
-    let mut lines =
-        vec![format!("Caches of {}, the same for each policy.", keys(shape, judged.size))];
+    let size =
+        if judged.is_bytes { Bytes(judged.size).to_string() } else { keys(shape, judged.size) };
+    let mut lines = vec![format!("Caches of {size}, the same for each policy.")];
     let mut tables = vec![table(judged)];
     for difference in &judged.differences {
         lines.extend(answer(judged, difference));
@@ -93,58 +93,35 @@ fn named(class: &str) -> String {
 
 /// What each policy did.
 fn table(judged: &ShapePolicies) -> Table {
-    let columns = [
-        text("policy"),
-        number("hits"),
-        number("eviction age p50"),
-        number("p10").rank(3),
-        number("p90").rank(3),
-        number("stay p50").rank(2),
-        number("one-hit share").rank(1),
-        number("no-hit share").rank(1),
-    ];
     let age = |age: Option<ShapeAge>, of: fn(ShapeAge) -> u64| {
         age.map_or("none".to_owned(), |age| round(of(age)))
     };
-    let row = |row: &ShapePolicy| {
-        [
-            row.policy.clone(),
-            share(row.hit_ratio),
-            age(row.eviction_age, |age| age.p50),
-            age(row.eviction_age, |age| age.p10),
-            age(row.eviction_age, |age| age.p90),
-            age(row.stay, |age| age.p50),
-            share(row.used_once_share),
-            share(row.no_hit_share),
-        ]
-    };
-    let caption = "Hits, ages in accesses, and what has the cache over time";
-    Table::new(caption, columns).with(judged.rows.iter().map(row))
+    Table::of("Hits, ages in accesses, and what has the cache over time", &judged.rows)
+        .column(text("policy"), |row| row.policy.as_str())
+        .column(number("hits"), |row| share(row.hit_ratio))
+        .column(number("eviction age p50"), |row| age(row.eviction_age, |age| age.p50))
+        .column(number("p10").rank(3), |row| age(row.eviction_age, |age| age.p10))
+        .column(number("p90").rank(3), |row| age(row.eviction_age, |age| age.p90))
+        .column(number("stay p50").rank(2), |row| age(row.stay, |age| age.p50))
+        .column(number("one-hit share").rank(1), |row| share(row.used_once_share))
+        .column(number("no-hit share").rank(1), |row| share(row.no_hit_share))
+        .done()
 }
 
 /// The hits of two policies by class.
 fn classes(caption: &str, name: &str, difference: &ShapeDifference, list: &[ShapeClass]) -> Table {
-    let columns = [
-        text(name),
-        number("accesses").rank(2),
-        number(difference.better.clone()),
-        number(difference.worse.clone()),
-        number("points"),
-        number("eighths").rank(1),
-    ];
-    let most = list.iter().map(|row| row.points.abs()).fold(0.0, f64::max);
-    let row = |row: &ShapeClass| {
-        let ratio = |hits: u64| share(hits as f64 / row.accesses.max(1) as f64);
-        [
-            named(&row.class).into(),
-            grouped(row.accesses).into(),
-            ratio(row.better_hits).into(),
-            ratio(row.worse_hits).into(),
-            Cell::heat(points(row.points), row.points.abs() / most.max(1e-9)),
-            format!("{} of {}", row.eighths_better, row.eighths).into(),
-        ]
-    };
-    Table::new(caption, columns).with(list.iter().map(row))
+    let most = list.iter().map(|row| row.points.abs()).fold(0.0, f64::max).max(1e-9);
+    let ratio = |row: &ShapeClass, hits: u64| share(hits as f64 / row.accesses.max(1) as f64);
+    Table::of(caption, list)
+        .column(text(name), |row| named(&row.class))
+        .column(number("accesses").rank(2), |row| grouped(row.accesses))
+        .column(number(difference.better.clone()), |row| ratio(row, row.better_hits))
+        .column(number(difference.worse.clone()), |row| ratio(row, row.worse_hits))
+        .column(number("points"), |row| Cell::heat(points(row.points), row.points.abs() / most))
+        .column(number("eighths").rank(1), |row| {
+            format!("{} of {}", row.eighths_better, row.eighths)
+        })
+        .done()
 }
 
 /// Points with their sign; none where they are too few to be seen.

@@ -23,33 +23,24 @@ const WORDS: [(&str, &str); 5] = [
 pub(crate) fn page(document: &SweepDocument) -> String {
     let measured: Vec<&SweepRow> =
         document.rows.iter().filter(|row| !row.samples.is_empty()).collect();
-    let mut sections = Vec::new();
-    if measured.len() > 1 {
-        let title = format!("Time by {}", document.parameter);
-        sections.push((title, vec![Part::Chart(chart(document, &measured))]));
+    let (title, time) = if measured.len() > 1 {
+        let chart = Part::Chart(chart(document, &measured));
+        (format!("Time by {}", document.parameter), Some(chart))
     } else {
-        sections.push(("Time".to_owned(), Part::table(sheet(document)).into_iter().collect()));
-    }
+        ("Time".to_owned(), Part::table(sheet(document)))
+    };
     let mut facts = vec![("command", document.command.join(" "))];
     facts.extend(document.prepare.iter().map(|script| ("before each run", script.clone())));
     let mut notes = vec![method(document)];
     if !document.is_complete {
         notes.push("interrupted: not all runs were made".to_owned());
     }
-    let mut how = vec![Part::Facts(facts)];
-    how.extend(Part::notes(notes));
-    sections.push(("How it was measured".to_owned(), how));
     let mood = if document.is_complete { Mood::Good } else { Mood::Open };
-    Page {
-        verb: "sweep",
-        title: format!("nbuf sweep: {}", document.command.join(" ")),
-        heading: document.command.join(" "),
-        answers: vec![Answer::new(mood, answer(document, &measured))],
-        sections,
-        words: &WORDS,
-        ..Page::default()
-    }
-    .html()
+    Page::new("sweep", document.command.join(" "), &WORDS)
+        .answers([Answer::new(mood, answer(document, &measured))])
+        .section(title, time)
+        .section("How it was measured", [Part::Facts(facts)].into_iter().chain(Part::notes(notes)))
+        .html()
 }
 
 /// The fastest value, and whether the last step still gained something.

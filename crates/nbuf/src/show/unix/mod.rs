@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use nbuf_pdp11::unix::result::{ScanRow, SweepDocument, SweepRow};
 
 use super::table::{Table, number};
-use super::text::{count, grouped, wrap};
+use super::text::{count, grouped, wrap, wrap_each};
 pub(crate) use page::page;
 
 /// Three significant digits.
@@ -146,9 +146,7 @@ pub(crate) fn table(document: &SweepDocument, width: usize) -> String {
             let _ = writeln!(out, " {}", line.trim_end());
         }
     }
-    for warning in &document.warnings {
-        wrap(&mut out, &warning.to_string(), width);
-    }
+    wrap_each(&mut out, &document.warnings, width);
     out
 }
 
@@ -167,47 +165,35 @@ pub(crate) fn scan(nbuf: u16, rows: &[ScanRow], width: usize) -> String {
 
 /// The rows for a spreadsheet.
 pub(crate) fn csv(document: &SweepDocument) -> String {
-    let mut out = "nbuf,seconds,speedup,against_previous,post_seconds,requests,hits,misses,read_hits,\
-                   write_hits,lost_wakeups,buffer_waits,drum_reads,drum_writes,pack_reads,pack_writes,\
-                   cpu,drum_latency,seek,rotation,transfer,overlap,idle\n"
-        .to_owned();
-    for row in &document.rows {
-        let (disc, time) = (&row.disc, &row.time);
-        let post = row.post_seconds.map(|post| post.to_string()).unwrap_or_default();
-        let _ = write!(
-            out,
-            "{},{},{},{},{post}",
-            row.nbuf, row.seconds, row.speedup, row.against_previous
-        );
-        let counted = [
-            row.requests,
-            row.hits,
-            row.misses,
-            row.read_hits,
-            row.write_hits,
-            row.lost_wakeups,
-            row.buffer_waits,
-        ];
-        let discs = [disc.drum_reads, disc.drum_writes, disc.pack_reads, disc.pack_writes];
-        let parts = [
-            time.cpu,
-            time.drum_latency,
-            time.seek,
-            time.rotation,
-            time.transfer,
-            time.overlap,
-            time.idle,
-        ];
-        for number in counted {
-            let _ = write!(out, ",{}", number.map(|number| number.to_string()).unwrap_or_default());
-        }
-        for number in discs {
-            let _ = write!(out, ",{number}");
-        }
-        for part in parts {
-            let _ = write!(out, ",{part}");
-        }
-        out.push('\n');
-    }
-    out
+    const COUNTS: [&str; 7] =
+        ["requests", "hits", "misses", "read_hits", "write_hits", "lost_wakeups", "buffer_waits"];
+    const DISCS: [&str; 4] = ["drum_reads", "drum_writes", "pack_reads", "pack_writes"];
+    const TIMES: [&str; 7] =
+        ["cpu", "drum_latency", "seek", "rotation", "transfer", "overlap", "idle"];
+    let known = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
+    Table::of("", &document.rows)
+        .column(number("nbuf"), |row| row.nbuf.to_string())
+        .column(number("seconds"), |row| row.seconds.to_string())
+        .column(number("speedup"), |row| row.speedup.to_string())
+        .column(number("against_previous"), |row| row.against_previous.to_string())
+        .column(number("post_seconds"), |row| {
+            row.post_seconds.map_or_else(String::new, |post| post.to_string())
+        })
+        .columns(COUNTS.map(number), |row| {
+            let (read, written) = (row.read_hits, row.write_hits);
+            let (lost, waits) = (row.lost_wakeups, row.buffer_waits);
+            [row.requests, row.hits, row.misses, read, written, lost, waits].map(known)
+        })
+        .columns(DISCS.map(number), |row| {
+            let disc = &row.disc;
+            [disc.drum_reads, disc.drum_writes, disc.pack_reads, disc.pack_writes]
+                .map(|count| count.to_string())
+        })
+        .columns(TIMES.map(number), |row| {
+            let t = &row.time;
+            [t.cpu, t.drum_latency, t.seek, t.rotation, t.transfer, t.overlap, t.idle]
+                .map(|seconds| seconds.to_string())
+        })
+        .done()
+        .csv()
 }

@@ -21,27 +21,21 @@ const WORDS: [(&str, &str); 8] = [
 
 /// The whole page.
 pub(crate) fn page(document: &SweepDocument) -> String {
-    let mut sections = vec![("Speed-up".to_owned(), vec![Part::Chart(chart(document))])];
     // The first is behind the chart.
-    for sheet in sheets(&document.rows).into_iter().skip(1) {
-        sections.push((sheet.caption().to_owned(), vec![Part::Table(sheet)]));
-    }
-    for refused in &document.refused {
+    let tables = sheets(&document.rows).into_iter().skip(1);
+    let refused = document.refused.iter().map(|refused| {
         let parts = vec![Part::Text(sentence(&refused.why)), Part::Lines(refused.machine.clone())];
-        sections.push((format!("nbuf {}", refused.nbuf), parts));
-    }
+        (format!("nbuf {}", refused.nbuf), parts)
+    });
     let warnings = document.warnings.iter().map(|warning| sentence(&warning.to_string()));
-    sections.push(("Warnings".to_owned(), warnings.map(Part::Note).collect()));
-    Page {
-        verb: "unix sweep",
-        title: "nbuf unix: buffers of First Edition Unix".to_owned(),
-        heading: "First Edition Unix assembles its kernel, by buffers".to_owned(),
-        answers: vec![Answer::new(Mood::of(&document.warnings), sentence(&answer(document)))],
-        sections,
-        words: &WORDS,
-        ..Page::default()
-    }
-    .html()
+    Page::new("unix sweep", "First Edition Unix assembles its kernel, by buffers", &WORDS)
+        .title("nbuf unix: buffers of First Edition Unix")
+        .answers([Answer::new(Mood::of(&document.warnings), sentence(&answer(document)))])
+        .section("Speed-up", [Part::Chart(chart(document))])
+        .sections(tables.map(|sheet| (sheet.caption().to_owned(), vec![Part::Table(sheet)])))
+        .sections(refused)
+        .section("Warnings", warnings.map(Part::Note))
+        .html()
 }
 
 fn answer(document: &SweepDocument) -> String {

@@ -55,10 +55,12 @@ fn lines_of_processors(seen: &WatchDocument, line: &mut Line<'_>) {
     let queue = &seen.queue;
     let length = format!("{} now, mean {:.1}", grouped(queue.length), queue.length_mean);
     line("queue", &format!("{length} of {}", count(queue.samples, "sample", "samples")));
-    let entries = queue.entries.map(|entries| format!("{} entries, ", per_second(entries, seen)));
+    let [entries, exits] =
+        [(queue.entries, "entries"), (queue.exits, "exits")].map(|(count, name)| {
+            count.map_or_else(String::new, |count| format!("{} {name}, ", per_second(count, seen)))
+        });
     let (switches, created) = (per_second(queue.switches, seen), per_second(queue.created, seen));
-    let entries = entries.unwrap_or_default();
-    line("", &format!("{entries}{switches} switches and {created} tasks made"));
+    line("", &format!("{entries}{exits}{switches} switches and {created} tasks made"));
     line("states", &states(&seen.states));
 }
 

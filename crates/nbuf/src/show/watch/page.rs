@@ -27,46 +27,32 @@ pub(crate) fn html(seen: &[&WatchDocument]) -> String {
     let Some(now) = seen.last() else { return String::new() };
     let [running, idle] = shares(&now.cpu);
     let answers = [format!("Processors: {running}."), format!("Idle: {idle}.")];
-    Page {
-        verb: "watch",
-        title: format!("nbuf watch: {}", stamp(now)),
-        heading: format!("The machine at {} UTC", clock(now.unix_seconds)),
-        answers: answers.into_iter().map(|text| Answer::new(Mood::Good, text)).collect(),
-        sections: vec![
-            ("This interval".to_owned(), vec![Part::Lines(super::text(now))]),
-            ("Intervals up to it".to_owned(), vec![Part::Table(table(seen))]),
-        ],
-        words: &WORDS,
-        ..Page::default()
-    }
-    .html()
+    Page::new("watch", format!("The machine at {} UTC", clock(now.unix_seconds)), &WORDS)
+        .title(format!("nbuf watch: {}", stamp(now)))
+        .answers(answers.map(|text| Answer::new(Mood::Good, text)))
+        .section("This interval", [Part::Lines(super::text(now))])
+        .section("Intervals up to it", [Part::Table(table(seen))])
+        .html()
 }
 
 fn table(seen: &[&WatchDocument]) -> Table {
-    let columns = [
-        text("time"),
-        number("running"),
-        number("multiprogramming idle"),
-        number("true idle"),
-        number("queue"),
-        number("major faults"),
-        number("between faults"),
-        number("evictions"),
-    ];
-    let rows = seen.iter().rev().take(ROWS).map(|seen| {
-        let cpu = &seen.cpu;
-        let percent = |part: f64| format!("{:.1} %", 100.0 * part / cpu.sum_seconds().max(1e-9));
-        let mean = seen.faults.running_between_mean_seconds;
-        [
-            clock(seen.unix_seconds),
-            percent(cpu.user_seconds + cpu.system_seconds),
-            percent(cpu.multiprogramming_idle_seconds),
-            percent(cpu.true_idle_seconds),
-            format!("{:.1}", seen.queue.length_mean),
-            grouped(seen.faults.major),
-            mean.map_or_else(|| "-".to_owned(), time),
-            grouped(seen.cache.evictions),
-        ]
-    });
-    Table::new("The newest first", columns).with(rows)
+    let percent = |seen: &WatchDocument, part: f64| {
+        format!("{:.1} %", 100.0 * part / seen.cpu.sum_seconds().max(1e-9))
+    };
+    Table::of("The newest first", seen.iter().copied().rev().take(ROWS))
+        .column(text("time"), |seen| clock(seen.unix_seconds))
+        .column(number("running"), |seen| {
+            percent(seen, seen.cpu.user_seconds + seen.cpu.system_seconds)
+        })
+        .column(number("multiprogramming idle"), |seen| {
+            percent(seen, seen.cpu.multiprogramming_idle_seconds)
+        })
+        .column(number("true idle"), |seen| percent(seen, seen.cpu.true_idle_seconds))
+        .column(number("queue"), |seen| format!("{:.1}", seen.queue.length_mean))
+        .column(number("major faults"), |seen| grouped(seen.faults.major))
+        .column(number("between faults"), |seen| {
+            seen.faults.running_between_mean_seconds.map_or_else(|| "-".to_owned(), time)
+        })
+        .column(number("evictions"), |seen| grouped(seen.cache.evictions))
+        .done()
 }

@@ -20,7 +20,11 @@ fn case(seed: u64, backing_faults: Faults, tier_faults: Faults) -> (u64, TierCou
         delayed(failing, &mut random)
     };
     let backing: Delayed<Faulty<Ram>> = disc(SIZE, backing_faults);
-    let tiered = Tiered::new(backing, disc(tier_bytes, tier_faults), geometry);
+    let mut tiered = Tiered::new(backing, disc(tier_bytes, tier_faults), geometry);
+    if matches!(tier_faults, Faults::HangFrom(_)) {
+        // Longer than any answer takes.
+        tiered.give_up_after(Nanos(20_000));
+    }
     let mut cache = small(tiered, &mut random);
     let depth = 1 + random.below(32);
     let mut work = Work::new(random);
@@ -63,4 +67,23 @@ fn reads_see_what_was_written_with_a_tier() {
     assert!(hits > 5 * cases && evictions > cases, "{hits} hits, {evictions} evictions");
     assert!(lost > cases / 4 && errors > cases / 2, "{lost} tiers were lost, {errors} errors");
     report("histories with a tier, each of 150 requests", cases);
+}
+
+#[test]
+fn reads_see_what_was_written_with_a_tier_that_hangs() {
+    let cases = 200 * scale();
+    let (mut hits, mut lost, mut errors) = (0, 0, 0);
+    for case_seed in seed()..seed() + cases {
+        let is_sound = case_seed % 2 == 0;
+        let backing_faults = if is_sound { Faults::None } else { Faults::PerThousand(100) };
+        let tier_faults = Faults::HangFrom(case_seed % 60);
+        let (failed, counts) = case(case_seed, backing_faults, tier_faults);
+        assert!(failed == 0 || !is_sound, "{failed} errors, seed {case_seed}");
+        hits += counts.hits;
+        lost += u64::from(counts.overdue > 0);
+        errors += failed;
+    }
+    assert!(hits > cases && lost > cases / 2, "{hits} hits, {lost} tiers were lost");
+    assert!(errors > cases / 2, "{errors} errors");
+    report("histories with a tier that hangs, each of 150 requests", cases);
 }

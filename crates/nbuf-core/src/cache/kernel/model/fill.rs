@@ -152,7 +152,7 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
         true
     }
 
-    fn reclaim(&mut self, wanted: u32) {
+    pub(super) fn reclaim(&mut self, wanted: u32) {
         self.order.reclaim_begins(wanted.max(RECLAIM_PAGES_MIN));
         while let Some((slot, stamp)) = self.order.victim(&mut self.arena) {
             self.forget(slot, SHADOW | stamp);

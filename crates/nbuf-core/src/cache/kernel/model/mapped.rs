@@ -61,6 +61,7 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
 
     /// What was evicted or was only read ahead is not mapped, and faults.
     pub(super) fn touch_again(&mut self, touch: &Touch) {
+        self.touch_others(touch);
         let slot = self.cached(touch, touch.first);
         if self.arena.has(slot, flag::SHARED) {
             return;
@@ -78,6 +79,20 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
         let is_mapped = slot != 0 && self.arena.has(slot, flag::MAPPED);
         if !is_mapped && self.fault(touch, touch.first) {
             self.map_around(touch, marks);
+        }
+    }
+
+    /// The other pages of a large one, as far as they are there.
+    fn touch_others(&mut self, touch: &Touch) {
+        if self.stream.mapped_advice(touch) != Advice::Normal {
+            return;
+        }
+        for page in touch.first + 1..touch.first + touch.count {
+            let slot = self.cached(touch, page);
+            let is_there = slot != 0 && self.arena.has(slot, flag::MAPPED);
+            if is_there && !self.arena.has(slot, flag::SHARED) {
+                self.order.touched_again(&mut self.arena, slot);
+            }
         }
     }
 

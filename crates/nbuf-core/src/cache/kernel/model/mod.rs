@@ -3,15 +3,16 @@
 pub(super) mod clock;
 mod fill;
 mod mapped;
+mod present;
 mod read;
 mod throttle;
 
 use clock::Clock;
 
-use super::Simulated;
 use super::folio::{Arena, Slot, flag};
 use super::readahead::State;
-use super::stream::{Stream, Touch, TouchKind};
+use super::stream::{Advice, Stream, Touch, TouchKind};
+use super::{Present, Simulated};
 use crate::sys::prefetch::prefetch;
 use crate::units::whole;
 
@@ -31,6 +32,8 @@ fn folio_of(entry: u32) -> Slot {
 
 /// Chooses who leaves: it is notified of everything, and asked for a victim.
 pub(super) trait Order {
+    /// A touch begins: whether it is a fault on a mapping whose marks count.
+    fn enters(&mut self, _is_fault: bool) {}
     /// A folio came in; `evicted_at` is what [`Order::victim`] said when its page left, if it was
     /// ever here.
     fn inserted(&mut self, arena: &mut Arena, slot: Slot, evicted_at: Option<u32>);
@@ -98,9 +101,18 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
         (self.out, self.clock)
     }
 
-    /// Runs it twice, and gives the fills of the second time.
-    pub(super) fn run_again(mut self) -> u64 {
+    /// Runs it twice, and gives the fills of the second time. In front of that, what is there before is put in and used
+    /// without a limit.
+    pub(super) fn run_again(mut self, present: &[Present]) -> u64 {
         self.share();
+        if !present.is_empty() {
+            // Below the largest number, so that sums of pages stay below it.
+            let capacity = std::mem::replace(&mut self.capacity, u32::MAX / 2);
+            self.put_in(present);
+            self.play();
+            self.capacity = capacity;
+            self.shrink();
+        }
         self.play();
         let before = self.out.fills;
         self.play();
@@ -114,6 +126,10 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
             self.prefetch(at);
             self.clock.begins(&touch, stream.task_of(touch.stream));
             self.order.passes(whole(f64::from(touch.work_us) * ns_per_us));
+            let is_fault =
+                matches!(touch.kind, TouchKind::Fault | TouchKind::Map | TouchKind::Again);
+            let counts = is_fault && stream.mapped_advice(&touch) == Advice::Normal;
+            self.order.enters(counts);
             match touch.kind {
                 TouchKind::Read | TouchKind::Splice => self.read(&touch),
                 TouchKind::Write => self.write(&touch),

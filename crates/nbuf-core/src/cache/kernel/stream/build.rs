@@ -147,6 +147,7 @@ impl Builder {
         stream.count_mapped();
         stream.unseen_share = facts.capture.looks.map_or(1.0, |looks| looks.unseen_share());
         stream.pace = self.stalls.finish(facts);
+        stream.is_multi_generational = facts.multi_generational;
         stream
     }
 }

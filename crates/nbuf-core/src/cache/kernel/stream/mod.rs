@@ -15,6 +15,7 @@ pub use touch::{Touch, TouchKind, Touches};
 use store::Store;
 use touch::Resized;
 
+use super::Replacement;
 use super::readahead::Window;
 use crate::meter::stall::Pace;
 use crate::trace::{Facts, Record};
@@ -80,6 +81,8 @@ pub struct Stream {
     repeated: u64,
     /// What the recording says of time.
     pace: Pace,
+    /// Whether the kernel that recorded it has the multi-generational LRU.
+    is_multi_generational: bool,
 }
 
 /// Who keeps a page in memory.
@@ -135,6 +138,15 @@ impl Stream {
     /// Pages accessed by calls, and pages mapped into a process's memory; repetitions included.
     pub fn accesses(&self) -> u64 {
         self.called + self.mapped
+    }
+
+    /// How the kernel that recorded it chooses what leaves the cache.
+    pub fn kernel_order(&self) -> Replacement {
+        if self.is_multi_generational {
+            Replacement::Generations
+        } else {
+            Replacement::ActiveInactive
+        }
     }
 
     /// Accesses that are not among the touches, because they hit at every size.
@@ -237,7 +249,7 @@ impl Stream {
     }
 
     /// Whether a page has a number. Others are never touched and never read ahead.
-    fn has_number(&self, file: u32, page: u32) -> bool {
+    pub(super) fn has_number(&self, file: u32, page: u32) -> bool {
         self.files.get(file as usize).is_some_and(|file| page < file.placed)
     }
 

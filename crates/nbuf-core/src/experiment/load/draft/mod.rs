@@ -1,4 +1,5 @@
-//! A draft of a script from a log: of nginx in its combined format, or of `PostgreSQL` with durations.
+//! A draft of a script from a log: of nginx in its combined format, or of `PostgreSQL` with durations. A recording of
+//! `nbuf watch` gives less: the rate of its tasks and their cost (`watch`).
 //!
 //! Pure: it opens no file. A line that cannot be read is left out, and named by its number. What a user asked first
 //! and how long he paused afterwards come from the log; pauses beyond half an hour end a session.
@@ -7,6 +8,7 @@
 mod classes;
 mod nginx;
 mod postgres;
+mod watch;
 mod write;
 
 use std::collections::BTreeMap;
@@ -15,6 +17,10 @@ use std::collections::BTreeMap;
 const SESSION_SECONDS: f64 = 1800.0;
 /// The first of the lines that cannot be read are named.
 const PROBLEMS: usize = 10;
+/// What a log is not, and what to do.
+const NOTHING: &str = "this is no access log of nginx in the combined format, no log of PostgreSQL whose \
+     log_line_prefix has a time (%m) and a session (%c or %p), and no recording of nbuf watch --record: give one of \
+     these to --from";
 
 /// What a user did once.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,17 +63,9 @@ pub struct DraftError {
 
 /// Drafts a script. Requests go to `server`, which begins with `http://`.
 pub(super) fn draft(log: &str, server: &str) -> Result<Draft, DraftError> {
-    let nothing = |line: usize| DraftError {
-        line,
-        what:
-            "this is no access log of nginx in the combined format, and no log of PostgreSQL whose \
-               log_line_prefix has a time (%m) and a session (%c or %p)"
-                .to_owned(),
-    };
-    if log.trim_start().starts_with("{\"schema\":\"nbuf.watch/") {
-        let what = "this is a recording of nbuf watch: it has figures of the machine for each interval, and no users, \
-                    commands or think times; give an access log of nginx, or a log of PostgreSQL";
-        return Err(DraftError { line: 1, what: what.to_owned() });
+    let nothing = |line: usize| DraftError { line, what: NOTHING.to_owned() };
+    if watch::is_recording(log) {
+        return watch::draft(log);
     }
     let first = log.lines().find(|line| !line.trim().is_empty()).ok_or_else(|| nothing(1))?;
     let is_nginx = nginx::turn(first).is_ok();

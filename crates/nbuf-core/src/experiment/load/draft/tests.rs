@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::super::script::{Script, Think, What};
+use super::super::script::{Arrivals, Script, Think, What};
 use super::*;
+use crate::experiment::result::{WatchDisc, WatchDocument};
+use crate::units::Bytes;
 
 /// As written by `PostgreSQL` 15 with `log_line_prefix = '%m [%p] %c %u@%d '` and `log_min_duration_statement = 0`.
 const POSTGRES: &str = "\
@@ -93,9 +95,42 @@ fn heavy_and_light_users_are_classes_with_their_own_think_times() {
 }
 
 #[test]
-fn a_recording_of_watch_is_refused_with_what_is_missing() {
-    let error = draft("{\"schema\":\"nbuf.watch/1\",\"number\":1}\n", "").unwrap_err();
-    assert!(error.what.contains("no users, commands or think times; give"), "{error}");
+fn a_recording_of_watch_becomes_arrivals_of_tasks_and_their_cost() {
+    let interval = |created, user_seconds, reads| {
+        let mut seen = WatchDocument {
+            schema: WatchDocument::SCHEMA.to_owned(),
+            seconds: 2.0,
+            discs: vec![WatchDisc {
+                reads,
+                read_bytes: Bytes(reads << 12),
+                ..WatchDisc::default()
+            }],
+            ..WatchDocument::default()
+        };
+        (seen.queue.created, seen.cpu.user_seconds) = (created, user_seconds);
+        crate::experiment::document::write_line(&seen).unwrap()
+    };
+    // What was cut off by a kill is left out.
+    let text = interval(30, 0.5, 40) + &interval(10, 0.5, 0) + "{\"schema\":\"nbuf.wat";
+    let drafted = draft(&text, "").unwrap();
+    assert_eq!((drafted.unread, drafted.problems[0].0), (1, 3));
+    assert!(!drafted.problems[0].1.contains(" at line "), "{drafted:?}");
+    let one = draft(&interval(10, 0.5, 0), "").unwrap().script;
+    assert!(one.contains("from 1 interval of 2.0 s of nbuf watch"), "{one}");
+    let class = &read_back(&drafted).classes[0];
+    assert_eq!(class.arrivals, Arrivals::Open { rate_per_second: 10.0 });
+    for said in [
+        "from 2 intervals of 4.0 s of nbuf watch",
+        "0.0250 s of processors, and 1.00 operations of discs with 4096 bytes",
+        "15.000 in the busiest interval",
+        "# Replace `true`",
+    ] {
+        assert!(drafted.script.contains(said), "no {said}: {}", drafted.script);
+    }
+    let none = draft(&interval(0, 1.0, 1), "").unwrap_err();
+    assert!(none.what.contains("no task was made"), "{none}");
+    let other = draft("{\"schema\":\"nbuf.watch/1\",\"number\":1}\n", "").unwrap_err();
+    assert!(other.line == 1 && other.what.contains("no interval of nbuf watch: "), "{other}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::super::error::Error;
 use super::super::spec::Spec;
-use super::super::{Dispatcher, Feed, Layout, Observer, Pace, Survey};
+use super::super::{Dispatcher, Feed, Layout, Observer, Pace, Stats, Survey};
 use super::Config;
 use super::replaying::Replaying;
 use super::until::UntilOver;
@@ -16,8 +16,7 @@ use crate::experiment::warning::Warning;
 use crate::trace::request::{Op, Request, Unit};
 use crate::units::Nanos;
 use crate::workload::format::Batch;
-use crate::workload::source::comes_again;
-use crate::workload::source::{Options, Source};
+use crate::workload::source::{ObjectError, Opening, Options, Source, SourceError, comes_again};
 
 /// Requests by which a trace that is read once is judged.
 const GLANCE: usize = 4096;
@@ -37,8 +36,8 @@ pub(in super::super) struct Trace {
 impl Trace {
     /// Reads what must be known of it before anything is replayed.
     pub(super) fn open(spec: &Spec, config: &Config, session: &Session<'_>) -> Result<Self, Error> {
-        let open = |loading: &dyn Fn(u64, u64)| source(spec, config, session, loading);
-        let mut source = session.loading(open)?;
+        let open = |opening: &Opening<'_>| source(spec, config, session, opening);
+        let mut source = session.opening(open)?;
         let detected = source.detected();
         session.observer.notice(&Notice::Detected { input: &named(spec), detected });
         let (format, unit) = (detected.format.name.to_owned(), detected.unit);
@@ -95,8 +94,15 @@ impl Trace {
         let session = replaying.session;
         let once = self.once.lock().unwrap_or_else(PoisonError::into_inner).take();
         // Replays run at once, and share the bar of all.
-        let again = || source(spec, config, session, &|_, _| ());
-        let source = once.map_or_else(again, Ok)?;
+        let again = || source(spec, config, session, &session.opening_quietly());
+        let source = match once.map_or_else(again, Ok) {
+            // An object is not opened after a signal. What the replays before gave stays.
+            Err(Error::Source(SourceError::Object(ObjectError::Cancelled(_)))) => {
+                let (cut, warnings) = (Outcome::of(Stats::default(), true), self.warnings.clone());
+                return Ok(Outcome { warnings, ..cut });
+            }
+            opened => opened?,
+        };
         let held = source.bytes() + self.survey.as_ref().map_or(0, Survey::memory_bytes);
         let unseen = if self.survey.is_none() { Some(config) } else { None };
         let mut feed = TraceFeed::new(source, session, unseen);
@@ -200,6 +206,7 @@ impl Feed for TraceFeed<'_> {
             batch.requests.clear();
             self.error = Some(error);
         }
+        self.is_cut |= batch.requests.is_empty() && self.session.is_over();
         std::mem::swap(requests, &mut batch.requests);
     }
 }
@@ -217,10 +224,10 @@ fn source(
     spec: &Spec,
     config: &Config,
     session: &Session<'_>,
-    loading: &dyn Fn(u64, u64),
+    opening: &Opening<'_>,
 ) -> Result<Source, Error> {
     let (format, problems_max, memory) = (spec.format.clone(), spec.problems_max, config.memory);
     let given = session.given.clone();
     let options = Options { format, problems_max, given, memory, ..Options::default() };
-    Ok(Source::open_with(&spec.traces, &options, loading)?)
+    Ok(Source::open_with(&spec.traces, &options, opening)?)
 }

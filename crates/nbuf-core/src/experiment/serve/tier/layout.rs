@@ -80,12 +80,13 @@ pub(super) fn create(place: &Place, geometry: &Geometry) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Bytes;
+    use crate::units::{Bytes, Nanos};
 
     #[test]
     fn a_file_fits_into_the_size_that_was_given() {
         for size in [1 << 20, (1 << 20) + 12_345, 4 << 30, 16 << 40] {
-            let spec = TierSpec { path: "tier".into(), size: Bytes(size), trusts: false };
+            let (path, timeout) = ("tier".into(), Nanos(5_000_000_000));
+            let spec = TierSpec { path, size: Bytes(size), trusts: false, durable: false, timeout };
             for page_bytes in [512, 4096, 32_768] {
                 let disc = "file:disc.img".parse().unwrap();
                 let export = ExportSpec { page_bytes, ..ExportSpec::new(disc, Bytes(1 << 20)) };

@@ -46,7 +46,7 @@ impl Subject<'_> {
         self.session.observer.progress(MEASURING, 0, runs);
         let found = Search::new(self, analysis, report, runs).run();
         self.session.observer.stage_over();
-        found
+        Ok(found)
     }
 
     /// Runs that are left for a search, after those that verified.
@@ -91,16 +91,17 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn run(mut self) -> Result<Option<SearchReport>, Error> {
-        let Some(mut unlimited) = self.unlimited()? else { return Ok(None) };
+    fn run(mut self) -> Option<SearchReport> {
+        let mut unlimited = self.unlimited()?;
         self.enough = Enough::of(self.subject.spec.target, &unlimited);
         let mut bracket = self.bracket(&unlimited);
         for known in self.known.iter().filter_map(|run| self.enough.of_verified(run)) {
-            let Some(limit) = known.limit_bytes else { continue };
-            if (bracket.low..bracket.high).contains(&limit) {
-                bracket = bracket.after(limit, known.outcome == SearchOutcome::Enough);
+            if known.limit_bytes.is_some() {
+                self.runs.push(known.clone());
+                if self.enough.is_decided(&known) {
+                    bracket = self.after(bracket, &known);
+                }
             }
-            self.runs.push(known);
         }
         let mut guess = self.guess();
         while self.may_go_on() {
@@ -117,7 +118,12 @@ impl<'a> Search<'a> {
             if is_found && self.is_enough(limit) {
                 break;
             }
-            let Some(run) = self.try_limit(limit)? else { break };
+            let Some(run) = self.try_limit(limit) else { break };
+            if self.is_cut_off(&run) {
+                let (done, of) = (self.made.saturating_sub(1), self.most);
+                self.subject.notice(&Notice::TimeUp { done, of });
+                break;
+            }
             self.subject.notice(&Notice::Searched(&run));
             let is_doubtful = self.enough.is_doubtful(&run) && !self.is_sure;
             self.runs.push(run.clone());
@@ -125,7 +131,7 @@ impl<'a> Search<'a> {
             // One more run is left for the proof.
             if is_doubtful && self.made + 1 < self.most && self.may_go_on() {
                 self.is_sure = true;
-                if self.unlimited_again(&mut unlimited)? {
+                if self.unlimited_again(&mut unlimited) {
                     let start = self.bracket(&unlimited);
                     let decided = self.runs.iter().filter(|run| self.enough.is_decided(run));
                     bracket = decided.fold(start, |known, run| self.after(known, run));
@@ -137,14 +143,20 @@ impl<'a> Search<'a> {
         let is_narrow = bracket.is_narrow() && is_enough;
         let mut runs = vec![unlimited];
         runs.append(&mut self.runs);
-        Ok(Some(SearchReport {
+        Some(SearchReport {
             goal: self.enough.goal,
             fills_enough: self.enough.fills,
             runs,
             too_small_bytes: bracket.low,
             enough_bytes: bracket.high,
             is_narrow,
-        }))
+        })
+    }
+
+    /// Whether the end of the time for all runs stopped it before it had missed the goal: its limit may be enough.
+    fn is_cut_off(&self, run: &SearchRun) -> bool {
+        let is_stopped = run.outcome == SearchOutcome::Stopped && !self.enough.is_missed(run);
+        is_stopped && self.subject.time_left() == Some(Duration::ZERO)
     }
 
     /// What is known after a run under a limit.
@@ -161,8 +173,8 @@ impl<'a> Search<'a> {
     /// Makes a second run without a limit; whether it filled more than the first, and takes its place. Other processes
     /// may have kept a library in memory during the first, and all runs would seem to fill too much. What is known is
     /// judged again.
-    fn unlimited_again(&mut self, first: &mut SearchRun) -> Result<bool, Error> {
-        let Some(mut again) = self.measure(None)? else { return Ok(false) };
+    fn unlimited_again(&mut self, first: &mut SearchRun) -> bool {
+        let Some(mut again) = self.measure(None) else { return false };
         self.subject.notice(&Notice::Searched(&again));
         let takes_its_place = again.outcome == SearchOutcome::Enough && again.fills > first.fills;
         if takes_its_place {
@@ -173,7 +185,7 @@ impl<'a> Search<'a> {
             }
         }
         self.runs.push(again);
-        Ok(takes_its_place)
+        takes_its_place
     }
 
     /// Whether a run under this limit was enough.
@@ -197,19 +209,17 @@ impl<'a> Search<'a> {
     }
 
     /// The run without a limit: one that verified a prediction, or a new one.
-    fn unlimited(&mut self) -> Result<Option<SearchRun>, Error> {
+    fn unlimited(&mut self) -> Option<SearchRun> {
         let known = self
             .known
             .iter()
             .find(|run| run.limit_bytes.is_none() && !run.timed_out && run.lost_events == 0);
         if let Some(run) = known.and_then(|run| self.enough.of_verified(run)) {
-            return Ok(Some(run));
+            return Some(run);
         }
         let run = self.measure(None)?;
-        if let Some(run) = &run {
-            self.subject.notice(&Notice::Searched(run));
-        }
-        Ok(run.filter(|run| run.outcome == SearchOutcome::Enough))
+        self.subject.notice(&Notice::Searched(&run));
+        (run.outcome == SearchOutcome::Enough).then_some(run)
     }
 
     /// Other memory is too small; what a run without a limit had at its peak is enough.
@@ -240,12 +250,12 @@ impl<'a> Search<'a> {
     }
 
     /// Makes a run with this limit. Time is noisy: what is too slow by little gets another chance.
-    fn try_limit(&mut self, limit: Bytes) -> Result<Option<SearchRun>, Error> {
-        let Some(first) = self.measure(Some(limit))? else { return Ok(None) };
+    fn try_limit(&mut self, limit: Bytes) -> Option<SearchRun> {
+        let first = self.measure(Some(limit))?;
         if !self.enough.is_close(&first) || !self.may_go_on() {
-            return Ok(Some(first));
+            return Some(first);
         }
-        let second = self.measure(Some(limit))?;
-        Ok(Some(second.filter(|run| run.outcome == SearchOutcome::Enough).unwrap_or(first)))
+        let second = self.measure(Some(limit));
+        Some(second.filter(|run| run.outcome == SearchOutcome::Enough).unwrap_or(first))
     }
 }

@@ -8,7 +8,7 @@ use super::Subject;
 use crate::experiment::notice::{NotTimed, Notice, Question};
 use crate::trace::{Facts, Timed};
 use crate::units::Bytes;
-use crate::workload::command::{self, Ended, Input, Job, Nobody, run};
+use crate::workload::command::{self, Ended, Input, Job, Unwatched, run};
 
 impl Subject<'_> {
     /// Times the command that was recorded, if it may be run again. Right after the recording: what
@@ -59,11 +59,11 @@ impl Subject<'_> {
 
     fn run_once(&self, facts: &Facts) -> Result<Ended, Error> {
         let output = self.session.output.stream();
-        let standard = [Some(self.input.again()?), Some(command::repeating(output.as_fd())?), None];
+        let standard = command::repeated(&self.input, output.as_fd())?;
         // The run from memory is faster than the recorded run, except for its variation.
         let recorded = Duration::from_nanos(facts.elapsed_ns);
         let deadline = self.time_left().unwrap_or(recorded.max(self.spec.run_time_min()));
         let job = Job { group: None, standard, until: self.spec.until, deadline: Some(deadline) };
-        Ok(run(&self.command, job, &mut Nobody, self.signals)?)
+        Ok(run(&self.command, job, &mut Unwatched, self.signals)?)
     }
 }

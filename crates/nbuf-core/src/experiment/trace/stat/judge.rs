@@ -5,7 +5,8 @@
 
 use super::classes::{Classes, EIGHTHS};
 use super::walk::{Pattern, Seen, Sink, Walk};
-use crate::cache::policy::{Access, AnyPolicy, Choice, Outcome};
+use super::watched::{Room, Watched};
+use crate::cache::policy::Choice;
 use crate::experiment::result::{ShapeAge, ShapePolicy};
 use crate::meter::shape::{ROWS, row};
 use crate::meter::times::Times;
@@ -13,8 +14,11 @@ use crate::trace::request::Request;
 use crate::units::Nanos;
 use crate::workload::within::Growing;
 
-/// What a key takes besides the memory of the policies, and of each policy.
+/// The policy by which accesses are near or far.
+const LRU: &str = "lru";
+/// What a key takes besides the memory of the policies, in the LRU cache next to them, and of each policy.
 const KEY_BYTES: u64 = 20 + 10 + 8 + 2;
+const KEY_BYTES_OF_LRU: u64 = 32;
 const KEY_BYTES_OF_POLICY: u64 = size_of::<(u64, bool)>() as u64;
 /// Tenths of the keys.
 const DECILES: usize = 10;
@@ -34,7 +38,7 @@ struct Known {
 /// A policy and what it keeps.
 struct Judged {
     choice: Choice,
-    policy: Box<dyn AnyPolicy>,
+    cache: Watched,
     /// When each key came in, and whether it was hit since.
     came: Vec<(u64, bool)>,
     evictions: u64,
@@ -45,19 +49,17 @@ struct Judged {
 }
 
 impl Judged {
-    fn access(&mut self, key: u32, at: u64) -> (bool, Option<u32>) {
-        let came = &mut self.came[key as usize];
-        match self.policy.access(Access::to(key)) {
-            Outcome::Hit => {
-                came.1 = true;
-                (true, None)
-            }
-            Outcome::Filled { evicted } => {
-                *came = (at, false);
-                (false, evicted)
-            }
-            Outcome::Bypassed => (false, None),
+    /// Whether an access hits; what leaves is put in place of `gone`.
+    fn access(&mut self, seen: &Seen, gone: &mut Vec<u32>) -> bool {
+        gone.clear();
+        let is_hit = self.cache.access(seen, gone);
+        let came = &mut self.came[seen.key as usize];
+        if is_hit {
+            came.1 = true;
+        } else {
+            *came = (seen.at, false);
         }
+        is_hit
     }
 
     /// A key leaves.
@@ -74,12 +76,16 @@ impl Judged {
 /// The policies while they are fed.
 pub(super) struct Judge {
     known: Vec<Known>,
-    size: u32,
+    room: Room,
+    /// LRU, by which accesses are near or far, if the caches are of bytes.
+    nearness: Option<Watched>,
     accesses: u64,
     policies: Vec<Judged>,
     /// The last access to each key.
     last: Vec<u64>,
     hits: Vec<bool>,
+    /// What left a cache by the last access.
+    gone: Vec<u32>,
     at: u64,
     pub(super) by_pattern: Classes,
     pub(super) by_popularity: Classes,
@@ -87,31 +93,33 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    /// Policies in caches of this size, for keys that are used this often in this number of accesses.
+    /// Policies in caches of this size, for keys that are used this often in this number of accesses. Policies without a
+    /// rule for objects are left out where the caches are of bytes.
     pub(super) fn new(
         policies: &[Choice],
-        size: u32,
+        room: Room,
         seed: u64,
         uses: &[u32],
         accesses: u64,
     ) -> Self {
-        let judged = |&choice: &Choice| Judged {
-            choice,
-            policy: choice.build(size, seed),
-            came: vec![(0, false); uses.len()],
-            evictions: 0,
-            ages: Times::default(),
-            stays: Times::default(),
-            kept: [0; 3],
+        let judged = |&choice: &Choice| {
+            let cache = Watched::new(&choice, room, seed)?;
+            let (came, kept) = (vec![(0, false); uses.len()], [0; 3]);
+            let (ages, stays) = (Times::default(), Times::default());
+            Some(Judged { choice, cache, came, evictions: 0, ages, stays, kept })
         };
+        let policies: Vec<Judged> = policies.iter().filter_map(judged).collect();
         let count = policies.len();
+        let lru = matches!(room, Room::Bytes(_)).then(|| LRU.parse::<Choice>().ok()).flatten();
         Self {
             known: known(uses),
-            size,
+            room,
+            nearness: lru.and_then(|lru| Watched::new(&lru, room, seed)),
             accesses,
-            policies: policies.iter().map(judged).collect(),
+            policies,
             last: vec![0; uses.len()],
             hits: vec![false; count],
+            gone: Vec::new(),
             at: 0,
             by_pattern: Classes::new(PATTERNS.len(), count),
             by_popularity: Classes::new(DECILES, count),
@@ -119,13 +127,25 @@ impl Judge {
         }
     }
 
-    fn pattern(&self, seen: &Seen, known: Known) -> usize {
+    /// Whether LRU in a cache of this size hits.
+    fn is_near(&mut self, seen: &Seen) -> bool {
+        match (&mut self.nearness, self.room) {
+            (Some(lru), _) => {
+                self.gone.clear();
+                lru.access(seen, &mut self.gone)
+            }
+            (None, Room::Keys(keys)) => seen.distance.is_some_and(|far| far <= keys.into()),
+            (None, Room::Bytes(_)) => false,
+        }
+    }
+
+    fn pattern(seen: &Seen, known: Known, is_near: bool) -> usize {
         let name = match (seen.pattern, seen.distance) {
             (Pattern::First, _) if known.is_used_once => "used_once",
             (Pattern::First, _) | (_, None) => "first_use",
             (Pattern::Loop, _) => "loop",
             (Pattern::Scan, _) => "scan",
-            (_, Some(distance)) if distance <= self.size.into() => "near",
+            (_, Some(_)) if is_near => "near",
             (_, Some(_)) => "far",
         };
         PATTERNS.iter().position(|other| *other == name).unwrap_or(0)
@@ -136,7 +156,7 @@ impl Judge {
         let (at, known) = (self.at, &self.known);
         for judged in &mut self.policies {
             for (key, known) in (0..).zip(known) {
-                if judged.policy.contains(key) {
+                if judged.cache.contains(key) {
                     judged.leaves(key, at, known.is_used_once);
                 }
             }
@@ -164,11 +184,10 @@ impl Sink for Judge {
     fn access(&mut self, seen: &Seen) {
         // A trace that has changed has keys that the first reading did not see.
         let Some(&known) = self.known.get(seen.key as usize) else { return };
-        let Self { policies, last, hits, known: all, .. } = self;
+        let Self { policies, last, hits, gone, known: all, .. } = self;
         for (judged, hit) in policies.iter_mut().zip(hits.iter_mut()) {
-            let (is_hit, evicted) = judged.access(seen.key, seen.at);
-            *hit = is_hit;
-            if let Some(evicted) = evicted {
+            *hit = judged.access(seen, gone);
+            for &evicted in &*gone {
                 let stay = judged.leaves(evicted, seen.at, all[evicted as usize].is_used_once);
                 judged.evictions += 1;
                 judged.stays.add(Nanos(stay));
@@ -180,7 +199,8 @@ impl Sink for Judge {
         self.at = seen.at + 1;
         let eighth = u128::from(seen.at) * EIGHTHS as u128 / u128::from(self.accesses.max(1));
         let eighth = usize::try_from(eighth).unwrap_or(EIGHTHS);
-        let pattern = self.pattern(seen, known);
+        let is_near = self.is_near(seen);
+        let pattern = Self::pattern(seen, known, is_near);
         self.by_pattern.add(pattern, eighth, &self.hits);
         self.by_popularity.add(known.decile.into(), eighth, &self.hits);
         self.by_distance.add(seen.distance.map_or(NO_DISTANCE, row), eighth, &self.hits);
@@ -189,10 +209,13 @@ impl Sink for Judge {
     fn remove(&mut self, key: u32) {
         let Some(&known) = self.known.get(key as usize) else { return };
         for judged in &mut self.policies {
-            if judged.policy.contains(key) {
+            if judged.cache.contains(key) {
                 judged.leaves(key, self.at, known.is_used_once);
             }
-            judged.policy.remove(key);
+            judged.cache.remove(key);
+        }
+        if let Some(lru) = &mut self.nearness {
+            lru.remove(key);
         }
     }
 }
@@ -224,8 +247,10 @@ pub(super) struct Again {
 
 impl Growing for Again {
     fn most(&self, _: &[Request]) -> u64 {
-        let each = |judged: &Judged| KEY_BYTES_OF_POLICY + judged.choice.row().page_bytes;
+        let room = self.judge.room;
+        let each = |judged: &Judged| KEY_BYTES_OF_POLICY + room.key_bytes(&judged.choice);
         let of_policies: u64 = self.judge.policies.iter().map(each).sum();
+        let of_policies = of_policies + KEY_BYTES_OF_LRU;
         let least: u64 = self.judge.policies.iter().map(|judged| judged.choice.least_bytes()).sum();
         (KEY_BYTES + of_policies) * self.judge.known.len() as u64 + least
     }

@@ -25,6 +25,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 mod walk;
+mod watched;
 
 use std::path::PathBuf;
 
@@ -32,16 +33,18 @@ use serde::{Deserialize, Serialize};
 
 use self::judge::{Again, Judge};
 use self::walk::Walk;
+use self::watched::Room;
 use super::{Error, Inputs, TraceReading};
 use crate::cache::policy::Choice;
 use crate::experiment::census::Counting;
+use crate::experiment::objects::must_weigh;
 use crate::experiment::result::{ShapePolicies, TraceDocument, TraceShape};
 use crate::experiment::session::Session;
 use crate::experiment::warning::Warning;
 use crate::trace::request::Unit;
 use crate::units::{Bound, Bytes, PAGE_BYTES, SizeList};
-use crate::workload::source::Source;
-use crate::workload::source::comes_again;
+use crate::workload::format::snapshot::Join;
+use crate::workload::source::{Detected, Source, comes_again};
 use crate::workload::within::take_within;
 
 /// Policies that are not judged: the optimum needs the future, and two are LRU without sizes.
@@ -72,7 +75,8 @@ pub struct Spec {
 pub struct ShapeSpec {
     /// Policies to explain, the first against each of the others.
     pub policies: Vec<Choice>,
-    /// The one size of their caches; a tenth of the keys by default.
+    /// The one size of their caches; a tenth of the keys by default. In bytes, the caches are of objects if the trace has
+    /// keys with sizes.
     pub size: Option<SizeList>,
     /// Looks at this share of the keys only.
     pub sample: Option<f64>,
@@ -91,10 +95,14 @@ impl Spec {
 pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceDocument, Error> {
     let shape = spec.shape.as_ref();
     shape.map(must_be_possible).transpose()?;
-    let mut document = one(spec, &spec.inputs, session)?;
+    let mut join = None;
+    let mut document = one(spec, &spec.inputs, &mut join, session)?;
     if let Some(path) = shape.and_then(|shape| shape.against.clone()) {
         let inputs = Inputs { paths: vec![path], ..spec.inputs.clone() };
-        document.against = Some(Box::new(one(spec, &inputs, session)?));
+        if let Some(join) = &mut join {
+            join.begin_another();
+        }
+        document.against = Some(Box::new(one(spec, &inputs, &mut join, session)?));
     }
     Ok(document)
 }
@@ -105,7 +113,9 @@ fn must_be_possible(shape: &ShapeSpec) -> Result<(), Error> {
         return Err(Error::PoliciesOfSample);
     }
     // How many sizes a list has does not depend on the trace.
-    let sizes = shape.size.as_ref().map(|list| list.pages(PAGE_BYTES, 1 << 20)).transpose()?;
+    let unit_bytes = |list: &SizeList| if list.has_bytes() { 1 } else { PAGE_BYTES };
+    let sizes =
+        shape.size.as_ref().map(|list| list.pages(unit_bytes(list), 1 << 20)).transpose()?;
     if sizes.is_some_and(|sizes| sizes.len() != 1) {
         return Err(Error::SeveralSizes);
     }
@@ -116,16 +126,52 @@ fn must_be_possible(shape: &ShapeSpec) -> Result<(), Error> {
     }
 }
 
+/// Whether the caches of policies are of bytes.
+fn are_of_bytes(asked: &ShapeSpec, inputs: &Inputs, detected: &Detected) -> bool {
+    let has_sizes = detected.has_sizes || inputs.snapshot.is_some();
+    let has_bytes = asked.size.as_ref().is_some_and(SizeList::has_bytes);
+    detected.unit == Unit::Keys && has_sizes && has_bytes
+}
+
+/// Refuses policies that have no answer for this trace, before it is read.
+fn must_judge(
+    asked: &ShapeSpec,
+    inputs: &Inputs,
+    detected: &Detected,
+    session: &Session<'_>,
+) -> Result<(), Error> {
+    if asked.policies.is_empty() {
+        return Ok(());
+    }
+    if session.given.is_none() && !inputs.paths.iter().all(|path| comes_again(path)) {
+        return Err(Error::PoliciesOfPipe);
+    }
+    if are_of_bytes(asked, inputs, detected) {
+        asked.policies.iter().try_for_each(|choice| must_weigh(choice, NOT_JUDGED))?;
+    } else if detected.unit == Unit::Keys && asked.size.as_ref().is_some_and(SizeList::has_bytes) {
+        return Err(Error::NoBytes { name: inputs.name(), format: detected.format.name });
+    }
+    Ok(())
+}
+
 /// Counts one trace.
-fn one(spec: &Spec, inputs: &Inputs, session: &mut Session<'_>) -> Result<TraceDocument, Error> {
+fn one(
+    spec: &Spec,
+    inputs: &Inputs,
+    join: &mut Option<Join>,
+    session: &mut Session<'_>,
+) -> Result<TraceDocument, Error> {
     let (mut source, bound) = inputs.open(session)?;
+    if let Some(asked) = &spec.shape {
+        must_judge(asked, inputs, source.detected(), session)?;
+    }
     let bound = if spec.shape.is_some() { Bound { remedy: LESS, ..bound } } else { bound };
     let unit = source.detected().unit;
     let sample = spec.shape.as_ref().and_then(|shape| shape.sample);
     let mut shape = spec.shape.as_ref().map(|_| shape::Shape::new(unit, spec.page_bytes, sample));
     let counting = Counting::new(unit, spec.page_bytes);
     let mut counting = counting.within(bound.without(source.bytes()));
-    let reading = inputs.each(&mut source, session, |source, batch| {
+    let reading = inputs.each_with(join, &mut source, session, |source, batch| {
         if let Some(shape) = &mut shape {
             take_within(shape, &batch.requests, SHAPE, bound.without(source.bytes()))?;
         }
@@ -148,7 +194,7 @@ fn one(spec: &Spec, inputs: &Inputs, session: &mut Session<'_>) -> Result<TraceD
         let (mut of, uses) = shape.finish(sample);
         drop(source);
         if !asked.policies.is_empty() {
-            judge(spec, inputs, session, (asked, &mut of, &uses))?;
+            judge(spec, inputs, join, session, (asked, &mut of, &uses))?;
         }
         shaped = Some(of);
     }
@@ -172,25 +218,34 @@ fn one(spec: &Spec, inputs: &Inputs, session: &mut Session<'_>) -> Result<TraceD
 fn judge(
     spec: &Spec,
     inputs: &Inputs,
+    join: &mut Option<Join>,
     session: &mut Session<'_>,
     (asked, of, uses): (&ShapeSpec, &mut TraceShape, &[u32]),
 ) -> Result<(), Error> {
-    if session.given.is_none() && !inputs.paths.iter().all(|path| comes_again(path)) {
-        return Err(Error::PoliciesOfPipe);
-    }
     if uses.is_empty() {
         return Ok(());
     }
-    let (mut source, bound): (Source, Bound) = inputs.open(session)?;
+    let (mut source, bound): (Source, Bound) = inputs.open_quietly(session)?;
+    if let Some(join) = join.as_mut() {
+        join.begin_again();
+    }
     let unit = source.detected().unit;
-    let page_bytes = if unit == Unit::Bytes { spec.page_bytes.0 } else { 0 };
+    let is_bytes = are_of_bytes(asked, inputs, source.detected());
+    let page_bytes = match unit {
+        Unit::Bytes => spec.page_bytes.0,
+        Unit::Keys => u64::from(is_bytes),
+    };
     let size = size(asked, page_bytes, uses.len() as u64)?;
-    let capacity = u32::try_from(size).unwrap_or(u32::MAX);
+    let room = if is_bytes {
+        Room::Bytes(size)
+    } else {
+        Room::Keys(u32::try_from(size).unwrap_or(u32::MAX))
+    };
     let mut again = Again {
         walk: Walk::new(unit, spec.page_bytes, None),
-        judge: Judge::new(&asked.policies, capacity, session.seed, uses, of.accesses),
+        judge: Judge::new(&asked.policies, room, session.seed, uses, of.accesses),
     };
-    inputs.each(&mut source, session, |source, batch| {
+    inputs.each_with(join, &mut source, session, |source, batch| {
         take_within(&mut again, &batch.requests, POLICIES, bound.without(source.bytes()))?;
         Ok(true)
     })?;
@@ -199,7 +254,7 @@ fn judge(
     }
     let rows = again.judge.finish();
     let differences = cause::differences(&again.judge, &rows);
-    of.policies = Some(ShapePolicies { size, rows, differences });
+    of.policies = Some(ShapePolicies { size, is_bytes, rows, differences });
     Ok(())
 }
 

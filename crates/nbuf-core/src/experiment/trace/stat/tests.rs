@@ -8,6 +8,7 @@ use super::cause::{differences, explain};
 use super::judge::{Again, Judge};
 use super::shape::Shape;
 use super::walk::Walk;
+use super::watched::Room;
 use crate::cache::policy::{Access, Choice, Outcome};
 use crate::experiment::result::{
     ShapeClass, ShapeDifference, ShapeHeat, ShapePolicy, ShapeSeries, TraceShape,
@@ -35,9 +36,17 @@ fn judge(
     policies: &[&str],
     size: u32,
 ) -> (Vec<ShapePolicy>, Vec<ShapeDifference>) {
+    judge_in(requests, policies, Room::Keys(size))
+}
+
+fn judge_in(
+    requests: &[Request],
+    policies: &[&str],
+    room: Room,
+) -> (Vec<ShapePolicy>, Vec<ShapeDifference>) {
     let (shape, uses) = shape_of(Unit::Keys, requests, None);
     let choices: Vec<Choice> = policies.iter().map(|name| name.parse().unwrap()).collect();
-    let judge = Judge::new(&choices, size, 7, &uses, shape.accesses);
+    let judge = Judge::new(&choices, room, 7, &uses, shape.accesses);
     let mut again = Again { walk: Walk::new(Unit::Keys, Bytes(1), None), judge };
     again.take(requests);
     let rows = again.judge.finish();
@@ -96,6 +105,40 @@ fn slow(requests: &[Request]) -> Vec<Slow> {
         seen.push(Slow { key, ns: now, is_write, bytes, distance, since });
     }
     seen
+}
+
+/// Hits and evictions of a list of objects, newest first; `moves` if a hit makes an object the newest.
+fn listed(requests: &[Request], size: u64, moves: bool) -> (u64, u64) {
+    let mut cache: Vec<(u64, u64)> = Vec::new();
+    let (mut hits, mut evictions) = (0, 0);
+    for &Request { op, offset: key, length_bytes: bytes, .. } in requests {
+        let found = cache.iter().position(|kept| kept.0 == key);
+        if op == Op::Discard {
+            found.map(|at| cache.remove(at));
+            continue;
+        }
+        hits += u64::from(found.is_some());
+        let fits = bytes <= size;
+        match found {
+            // It grew beyond the cache.
+            Some(at) if !fits => {
+                cache.remove(at);
+                evictions += 1;
+            }
+            Some(at) if moves => {
+                cache.remove(at);
+                cache.insert(0, (key, bytes));
+            }
+            Some(at) => cache[at].1 = bytes,
+            None if fits => cache.insert(0, (key, bytes)),
+            None => {}
+        }
+        while cache.iter().map(|kept| kept.1).sum::<u64>() > size {
+            cache.pop();
+            evictions += 1;
+        }
+    }
+    (hits, evictions)
 }
 
 /// Asserts that a map has these numbers at these times.
@@ -158,6 +201,27 @@ proptest! {
         piece(&shape.working_set, &distinct);
         piece(&shape.writes, &|here| here.iter().filter(|slow| slow.is_write).count() as u64);
         piece(&shape.reads, &|here| here.iter().filter(|slow| !slow.is_write).count() as u64);
+    }
+
+    #[test]
+    fn caches_of_bytes_hit_and_evict_what_lists_do(requests in some_requests(), size in 1_u64..30_000) {
+        let policies = ["lru", "fifo", "gdsf", "lhd"];
+        let (rows, differences) = judge_in(&requests, &policies, Room::Bytes(size));
+        for (row, moves) in rows.iter().zip([true, false]) {
+            prop_assert_eq!((row.hits, row.evictions), listed(&requests, size, moves), "{}", row.policy);
+        }
+        for difference in &differences {
+            for list in [&difference.by_pattern, &difference.by_popularity, &difference.by_distance] {
+                let points: f64 = list.iter().map(|class| class.points).sum();
+                prop_assert!((points - difference.points).abs() < 1e-6, "{:?}", difference);
+            }
+            // What LRU hits is near, or part of a loop or a scan.
+            let far = difference.by_pattern.iter().find(|class| class.class == "far");
+            let of_lru = far.map_or(0, |far| {
+                if difference.better == "lru" { far.better_hits } else { far.worse_hits }
+            });
+            prop_assert_eq!(of_lru, 0);
+        }
     }
 
     #[test]
@@ -266,6 +330,21 @@ fn pages_of_a_request_are_accesses_and_a_discard_ends_them() {
     assert_eq!((lives[0], lives[1], lives.len()), ((128, 1), (256, 1), 2));
     let sizes = shape.sizes.unwrap();
     assert_eq!((sizes.of.as_str(), sizes.bytes.count), ("request", 4));
+}
+
+#[test]
+fn an_object_that_is_damage_is_left_out_of_both_readings() {
+    let mut requests = keys([1, 2, 1, 2]);
+    requests.insert(1, Request::new(Op::Read, 3, 1 << 63));
+    requests.push(Request::new(Op::Write, 1, u64::MAX));
+    let mut shape = Shape::new(Unit::Keys, Bytes(1), None);
+    shape.take(&requests);
+    assert_eq!((shape.walk.tally().unplaced, shape.found.accesses), (2, 4));
+    let (rows, _) = judge_in(&requests, &["lru", "gdsf", "lhd"], Room::Bytes(1 << 20));
+    assert!(rows.iter().all(|row| row.hits == 2), "{rows:?}");
+    // The largest object stays.
+    let (shape, _) = shape_of(Unit::Keys, &[Request::new(Op::Read, 3, 1 << 34)], None);
+    assert_eq!(shape.ceiling.compulsory_bytes, Some(Bytes(1 << 34)));
 }
 
 /// A hot set, and between its uses keys that come once.

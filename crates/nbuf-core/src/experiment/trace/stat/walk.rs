@@ -5,6 +5,7 @@
 
 use crate::cache::interner::Interner;
 use crate::clock::Random;
+use crate::experiment::objects::OBJECT_BYTES_MAX;
 use crate::meter::distance::Distances;
 use crate::meter::shape::{FirstUses, Loop, Loops, Runs, Scans};
 use crate::trace::request::{Op, Request, Unit};
@@ -66,6 +67,8 @@ pub(super) struct Walk {
     rate: f64,
     /// The length of the longest request.
     pub(super) longest: u64,
+    /// Requests that were left out, because they are too large for objects.
+    oversized: u64,
     at: u64,
     /// Bytes that all accesses ask for.
     bytes: u64,
@@ -93,6 +96,7 @@ impl Walk {
             first_uses: FirstUses::default(),
             rate: sample.unwrap_or(1.0),
             longest: 0,
+            oversized: 0,
             at: 0,
             bytes: 0,
             from_ns: None,
@@ -105,8 +109,18 @@ impl Walk {
         }
     }
 
-    /// Takes requests, in order.
+    /// Takes requests, in order. Leaves out and counts what is too large to be an object: that is damage.
     pub(super) fn take(&mut self, requests: &[Request], sink: &mut dyn Sink) {
+        let fits = |request: &Request| request.length_bytes <= OBJECT_BYTES_MAX;
+        if self.page_bytes.is_some() || requests.iter().all(fits) {
+            return self.take_fitting(requests, sink);
+        }
+        let fitting: Vec<Request> = requests.iter().copied().filter(fits).collect();
+        self.oversized += (requests.len() - fitting.len()) as u64;
+        self.take_fitting(&fitting, sink);
+    }
+
+    fn take_fitting(&mut self, requests: &[Request], sink: &mut dyn Sink) {
         self.longest = self.longest.max(self.pages.ahead(requests).longest);
         let mut rest = requests;
         while !rest.is_empty() {
@@ -145,7 +159,8 @@ impl Walk {
     }
 
     pub(super) fn tally(&self) -> Tally {
-        self.pages.tally()
+        let tally = self.pages.tally();
+        Tally { unplaced: tally.unplaced + self.oversized, ..tally }
     }
 
     /// Keys that requests may add at the most, and the length of the longest.

@@ -35,6 +35,20 @@ pub(super) fn allocation(
     extents
 }
 
+/// Ranges that are in one of two lists, or in both, each in order and apart.
+pub(super) fn union(one: &[(u64, u64)], other: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut all = [one, other].concat();
+    all.sort_unstable();
+    let mut ranges: Vec<(u64, u64)> = Vec::with_capacity(all.len());
+    for (begins, ends) in all {
+        match ranges.last_mut() {
+            Some((_, last)) if begins <= *last => *last = ends.max(*last),
+            _ => ranges.push((begins, ends)),
+        }
+    }
+    ranges
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,6 +89,32 @@ mod tests {
             let bytes: Vec<u32> = extents.iter().flat_map(of).collect();
             assert_eq!(bytes, model[..bytes.len()], "round {round}");
             assert!(bytes.len() == model.len() || extents.len() == most);
+        }
+    }
+
+    /// Against a flag for each byte.
+    #[test]
+    fn a_union_has_the_bytes_of_both() {
+        let mut random = Random::new(6);
+        for round in 0..2000 {
+            let mut model = [false; 200];
+            let mut list = || {
+                let (mut ranges, mut at) = (Vec::new(), random.below(20));
+                for _ in 0..random.below(6) {
+                    let ends = at + 1 + random.below(15);
+                    ranges.push((at, ends));
+                    model[usize::try_from(at).unwrap()..usize::try_from(ends).unwrap()].fill(true);
+                    at = ends + 1 + random.below(10);
+                }
+                ranges
+            };
+            let (one, other) = (list(), list());
+            let both = union(&one, &other);
+            assert!(both.windows(2).all(|pair| pair[0].1 < pair[1].0), "round {round}: {both:?}");
+            for (byte, &is_there) in (0..).zip(&model) {
+                let is_in = both.iter().any(|&(begins, ends)| (begins..ends).contains(&byte));
+                assert_eq!(is_in, is_there, "round {round}, byte {byte}");
+            }
         }
     }
 }

@@ -4,8 +4,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use super::super::files;
-use super::tier::{TierSnapshot, TieredBackend};
-use crate::cache::tiered::{Entry, Geometry};
+use super::journal::JournaledBackend;
+use super::tier::TieredBackend;
 use crate::clock::Stopwatch;
 use crate::disc::direct::{Direct, Mover, Ring, Threads};
 use crate::disc::holes::{Found, Holes, Look};
@@ -27,6 +27,8 @@ pub(crate) enum Backend {
     Nbd(Client),
     /// One of these with a second tier in front of it.
     Tiered(Box<TieredBackend>),
+    /// One of the first three with a journal in front of it.
+    Journaled(Box<JournaledBackend>),
 }
 
 /// What a disc does instead of what it was asked for.
@@ -94,38 +96,23 @@ impl Backend {
         Ok(Self::Nbd(client))
     }
 
-    /// This one with a second tier in front of it, of this shape. What the tier held before is there again.
-    pub(crate) fn with_tier(
-        self,
-        tier: Self,
-        geometry: Geometry,
-        entries: &[Entry],
-        clock: Stopwatch,
-    ) -> io::Result<Self> {
-        let tiered = TieredBackend::new(self, tier, geometry, entries, clock)?;
-        Ok(Self::Tiered(Box::new(tiered)))
-    }
-
-    /// Uses the second tier no more, if there is one, for this reason.
-    pub(crate) fn lose_tier(&mut self, why: String) {
-        if let Self::Tiered(tiered) = self {
-            tiered.disc.lose(why);
+    /// Waits for no request when it is dropped. Those that the kernel has keep their memory.
+    pub(super) fn abandon(&mut self) {
+        match self {
+            Self::File(pool, _) => pool.abandon(),
+            Self::Direct(disc, _) => disc.abandon(),
+            // A connection is closed, and a tier is let go of where it is dropped.
+            Self::Nbd(_) | Self::Tiered(_) | Self::Journaled(_) => {}
         }
     }
 
-    /// What the second tier is at, if there is one.
-    pub(super) fn tier(&self) -> Option<TierSnapshot> {
-        if let Self::Tiered(tiered) = self { Some(tiered.snapshot()) } else { None }
-    }
-
-    /// Why the second tier is not used any more, if so.
-    pub(super) fn lost_tier(&self) -> Option<&str> {
-        if let Self::Tiered(tiered) = self { tiered.disc.lost() } else { None }
-    }
-
-    /// What the second tier holds at the end, if there is one that is in order.
-    pub(super) fn held(&mut self) -> Option<Vec<Entry>> {
-        if let Self::Tiered(tiered) = self { tiered.held() } else { None }
+    /// What has an open file of it, for another thread to close; nothing if there is none.
+    pub(super) fn into_open_file(self) -> Option<Box<dyn Send>> {
+        match self {
+            Self::File(pool, holes) => Some(Box::new((pool, holes))),
+            Self::Direct(disc, holes) => Some(Box::new((disc, holes))),
+            Self::Nbd(_) | Self::Tiered(_) | Self::Journaled(_) => None,
+        }
     }
 
     /// Whether it is known where it has holes.
@@ -134,6 +121,7 @@ impl Backend {
             Self::File(_, holes) | Self::Direct(_, holes) => holes.is_some(),
             Self::Nbd(client) => client.has_holes(),
             Self::Tiered(tiered) => tiered.disc.backing().has_holes(),
+            Self::Journaled(journaled) => journaled.disc.backing().has_holes(),
         }
     }
 
@@ -147,6 +135,7 @@ impl Backend {
             }
             Self::Nbd(client) => client.look(look),
             Self::Tiered(tiered) => tiered.disc.backing_mut().look(look),
+            Self::Journaled(journaled) => journaled.disc.backing_mut().look(look),
         }
     }
 
@@ -156,6 +145,7 @@ impl Backend {
             Self::File(_, holes) | Self::Direct(_, holes) => holes.as_ref()?.next(),
             Self::Nbd(client) => client.found(),
             Self::Tiered(tiered) => tiered.disc.backing_mut().found(),
+            Self::Journaled(journaled) => journaled.disc.backing_mut().found(),
         }
     }
 
@@ -165,14 +155,15 @@ impl Backend {
             Self::File(..) | Self::Direct(..) => false,
             Self::Nbd(client) => client.is_read_only(),
             Self::Tiered(tiered) => tiered.disc.backing().is_read_only(),
+            Self::Journaled(journaled) => journaled.disc.backing().is_read_only(),
         }
     }
 
     /// Whether its descriptor has ended, so that waiting for it would end at once.
     pub(super) fn is_broken(&self) -> bool {
         match self {
-            // What is broken behind a tier is not waited for.
-            Self::File(..) | Self::Direct(..) | Self::Tiered(_) => false,
+            // What is broken behind a tier or a journal is not waited for.
+            Self::File(..) | Self::Direct(..) | Self::Tiered(_) | Self::Journaled(_) => false,
             Self::Nbd(client) => client.is_broken(),
         }
     }
@@ -184,6 +175,7 @@ impl Backend {
             Self::Direct(disc, _) => disc.notice(),
             Self::Nbd(client) => client.notice(),
             Self::Tiered(tiered) => tiered.notice(),
+            Self::Journaled(journaled) => journaled.notice(),
         }
     }
 
@@ -194,6 +186,7 @@ impl Backend {
             Self::Direct(disc, _) => disc.send(),
             Self::Nbd(client) => client.send(),
             Self::Tiered(tiered) => tiered.send(),
+            Self::Journaled(journaled) => journaled.send(),
         }
     }
 
@@ -203,12 +196,13 @@ impl Backend {
             Self::File(..) | Self::Direct(..) => false,
             Self::Nbd(client) => client.has_done(),
             Self::Tiered(tiered) => tiered.has_done(),
+            Self::Journaled(journaled) => journaled.has_done(),
         }
     }
 
     pub(super) fn wants_to_write(&self) -> bool {
         match self {
-            Self::File(..) | Self::Direct(..) | Self::Tiered(_) => false,
+            Self::File(..) | Self::Direct(..) | Self::Tiered(_) | Self::Journaled(_) => false,
             Self::Nbd(client) => client.wants_to_write(),
         }
     }
@@ -221,6 +215,7 @@ impl AsFd for Backend {
             Self::Direct(disc, _) => disc.as_fd(),
             Self::Nbd(client) => client.as_fd(),
             Self::Tiered(tiered) => tiered.as_fd(),
+            Self::Journaled(journaled) => journaled.as_fd(),
         }
     }
 }
@@ -232,6 +227,7 @@ impl Disc for Backend {
             Self::Direct(disc, _) => disc.size_bytes(),
             Self::Nbd(client) => client.size_bytes(),
             Self::Tiered(tiered) => tiered.disc.size_bytes(),
+            Self::Journaled(journaled) => journaled.disc.size_bytes(),
         }
     }
 
@@ -241,6 +237,7 @@ impl Disc for Backend {
             Self::Direct(disc, _) => disc.submit(now, request, data),
             Self::Nbd(client) => client.submit(now, request, data),
             Self::Tiered(tiered) => tiered.disc.submit(now, request, data),
+            Self::Journaled(journaled) => journaled.disc.submit(now, request, data),
         }
     }
 
@@ -249,7 +246,8 @@ impl Disc for Backend {
             Self::File(pool, _) => pool.next_completion(until),
             Self::Direct(disc, _) => disc.next_completion(until),
             Self::Nbd(client) => client.next_completion(until),
-            Self::Tiered(tiered) => tiered.disc.next_completion(until),
+            Self::Tiered(tiered) => tiered.next_completion(until),
+            Self::Journaled(journaled) => journaled.disc.next_completion(until),
         }
     }
 
@@ -259,6 +257,7 @@ impl Disc for Backend {
             Self::Direct(disc, _) => disc.under_way(),
             Self::Nbd(client) => client.under_way(),
             Self::Tiered(tiered) => tiered.disc.under_way(),
+            Self::Journaled(journaled) => journaled.disc.under_way(),
         }
     }
 }

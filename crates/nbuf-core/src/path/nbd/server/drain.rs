@@ -4,7 +4,7 @@
 //! [`RENEWAL_MAX`]; at the end each disc is flushed when its own requests are done.
 
 use super::super::connection::Connection;
-use super::{Change, Keeper, PendingRequest, Quiet, Server};
+use super::{Change, Keeper, PendingRequest, Quiet, Served, Server};
 use crate::disc::{Disc, DiscError};
 use crate::sys::memory::available;
 use crate::trace::request::{Op, Request};
@@ -49,6 +49,10 @@ impl Server {
     pub(super) fn drain(&mut self) {
         if !matches!(self.quiet, Some(Quiet::End)) {
             self.wanted.clear();
+            // From now on a flush is one of the disc, and not of its journal alone.
+            for served in &mut self.discs {
+                served.cache.disc_mut().end_journal();
+            }
             self.quieten_for(Quiet::End);
         }
     }
@@ -212,7 +216,7 @@ impl Server {
 
     /// How it ends now, flushed or not.
     pub(super) fn result(&self) -> Drained {
-        let owed_bytes = self.discs.iter().map(|served| served.cache.owed_bytes()).sum();
+        let owed_bytes = self.discs.iter().map(Served::owed_bytes).sum();
         let failed = |disc: usize| match &self.discs[disc].flushing.ended {
             Some(Ok(())) => None,
             Some(Err(error)) => Some(match self.exports[disc].name.as_str() {

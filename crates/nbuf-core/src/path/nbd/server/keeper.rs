@@ -1,7 +1,7 @@
 //! What a server asks of the program around it, and what it can be changed to while it runs.
 
 use super::super::tls::Credentials;
-use super::Snapshots;
+use super::{Server, Snapshots};
 use crate::cache::cached::{Bypass, Writes};
 use crate::cache::policy;
 
@@ -18,6 +18,9 @@ pub(crate) trait Keeper {
 
     /// The second tier of a disc is not used any more, for this reason.
     fn tier_lost(&mut self, disc: usize, why: &str);
+
+    /// The journal of a disc failed, for this reason, while the disc lacked this many bytes of it.
+    fn journal_lost(&mut self, disc: usize, why: &str, owed_bytes: u64);
 
     /// A change of a disc that a signal asked for is made, from one to the other, or was refused.
     fn changed(&mut self, disc: usize, outcome: Result<(Change, Change), &str>);
@@ -50,4 +53,21 @@ pub(crate) struct Change {
     pub(crate) bypass: Bypass,
     /// The most clients at once.
     pub(crate) clients_max: usize,
+}
+
+impl Server {
+    /// Notifies the program of what happened to discs since the last turn.
+    pub(super) fn notify(&mut self, keeper: &mut dyn Keeper) {
+        for (disc, served) in self.discs.iter_mut().enumerate() {
+            if let Some(is_aside) = served.stepped() {
+                keeper.stepped(disc, is_aside);
+            }
+            if let Some(why) = served.lost_tier() {
+                keeper.tier_lost(disc, &why);
+            }
+            if let Some((why, owed_bytes)) = served.lost_journal() {
+                keeper.journal_lost(disc, &why, owed_bytes);
+            }
+        }
+    }
 }

@@ -40,6 +40,8 @@ pub(super) struct Served {
     noted: u64,
     /// Whether the program was notified that the second tier is lost.
     noted_loss: bool,
+    /// Whether the program was notified that the journal has failed.
+    noted_failure: bool,
 }
 
 impl Served {
@@ -65,6 +67,7 @@ impl Served {
             clients_ever: 0,
             noted: 0,
             noted_loss: false,
+            noted_failure: false,
         }
     }
 
@@ -100,6 +103,20 @@ impl Served {
         Some(why)
     }
 
+    /// Why the journal is not used any more, if that is new, and how many bytes of it the disc lacks.
+    pub(super) fn lost_journal(&mut self) -> Option<(String, u64)> {
+        let disc = self.cache.disc();
+        let why = disc.lost_journal().filter(|_| !self.noted_failure)?.to_owned();
+        let owed_bytes = disc.owed_bytes();
+        self.noted_failure = true;
+        Some((why, owed_bytes))
+    }
+
+    /// Bytes that were acknowledged and that the disc lacks.
+    pub(super) fn owed_bytes(&self) -> u64 {
+        self.cache.owed_bytes() + self.cache.disc().owed_bytes()
+    }
+
     /// Changes what may change while pages are owed.
     pub(super) fn change_at_once(&mut self, change: Change) {
         self.cache.set_readahead(change.readahead_bytes);
@@ -122,7 +139,7 @@ impl Served {
             settings: self.cache.settings(),
             aside: self.cache.aside(),
             used_pages: self.cache.used_pages(),
-            owed_bytes: self.cache.owed_bytes(),
+            owed_bytes: self.owed_bytes(),
             tier: self.cache.disc().tier(),
             clients: self.clients,
             clients_ever: self.clients_ever,

@@ -7,7 +7,7 @@
 use super::super::connection::Phase;
 use super::super::export::Context;
 use super::super::replies::To;
-use super::allocation::allocation;
+use super::allocation::{allocation, union};
 use super::{PendingRequest, Server};
 use crate::cache::cached::State;
 use crate::disc::holes::{Found, Look};
@@ -65,6 +65,7 @@ impl Server {
         let (from, to) = (header.offset, header.offset + header.length);
         let pages_max = usize::try_from(PAGES_MAX).unwrap_or(usize::MAX);
         let (owed, end) = self.discs[disc].cache.owed_within(from, to, pages_max);
+        let owed = union(&owed, &self.discs[disc].cache.disc().owed_within(from, end));
         let owed_bytes: u64 = owed.iter().map(|(begins, ends)| ends - begins).sum();
         self.looks += owed_bytes / u64::from(self.exports[disc].page_bytes.max(1));
         let kept: usize = looking.contexts.iter().map(|(_, extents)| extents.len()).sum();

@@ -1,17 +1,24 @@
 //! A backend with a second tier in front of it, as a server waits for it: by one descriptor.
 
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+mod disc;
 
-use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use super::Backend;
+use super::pair::Pair;
 use crate::cache::tiered::{Entry, Geometry, TierCounts, Tiered};
 use crate::clock::Stopwatch;
+use crate::disc::{Completion, Disc as _};
 use crate::units::Nanos;
+use disc::TierDisc;
 
-/// How long a server that ends waits for writes to the tier.
-const SETTLING_MAX: Nanos = Nanos(10_000_000_000);
+/// How long a server that ends waits for writes to its tiers.
+pub(super) const SETTLING_MAX: Nanos = Nanos(10_000_000_000);
+/// A server that has not looked for half of the limit did not run itself, and the tier gets all of its time again. That is
+/// more than a server waits at most, and no more than two seconds.
+const AWAY_MIN: Nanos = Nanos(500_000_000);
+const AWAY_MAX: Nanos = Nanos(2_000_000_000);
 
 /// What a tier is at.
 #[derive(Clone, Debug)]
@@ -28,29 +35,32 @@ pub(crate) struct TierSnapshot {
 
 /// Such a backend.
 pub(crate) struct TieredBackend {
-    pub(super) disc: Tiered<Backend, Backend>,
-    /// Readable when one of both is ready, or when the backing can be written to and has something to send.
-    ready: OwnedFd,
-    /// What is waited for of the backing; none when it has ended.
-    waits_for: Option<EventFlags>,
-    clock: Stopwatch,
+    pub(super) disc: Tiered<Backend, TierDisc>,
+    pair: Pair,
+    /// How long the tier may take for a request.
+    limit: Nanos,
+    /// When the last look at what is complete was.
+    looked: Nanos,
 }
 
 impl TieredBackend {
-    /// A tier of this shape, with what it held before. Times are those of the clock.
+    /// A tier of this shape, with what it held before. Times are those of the clock. A tier that has not answered a
+    /// request for as long as the limit is given up.
     pub(super) fn new(
         backing: Backend,
         tier: Backend,
         geometry: Geometry,
         entries: &[Entry],
-        clock: Stopwatch,
+        (clock, limit): (Stopwatch, Nanos),
     ) -> io::Result<Self> {
-        let ready = epoll::create(CreateFlags::CLOEXEC)?;
-        epoll::add(&ready, &backing, EventData::new_u64(0), EventFlags::IN)?;
-        epoll::add(&ready, &tier, EventData::new_u64(1), EventFlags::IN)?;
-        let mut disc = Tiered::new(backing, tier, geometry);
+        let pair = Pair::new(&backing, &tier)?;
+        let mut disc = Tiered::new(backing, TierDisc::new(tier, limit), geometry);
         disc.restore(entries);
-        Ok(Self { disc, ready, waits_for: Some(EventFlags::IN), clock })
+        disc.give_up_after(limit);
+        // Files were opened and read meanwhile.
+        let looked = clock.nanos();
+        disc.begin_at(looked);
+        Ok(Self { disc, pair, limit, looked })
     }
 
     /// Something of both may have come.
@@ -62,23 +72,22 @@ impl TieredBackend {
     /// Sends what was asked of both, and notes what is to be waited for.
     pub(super) fn send(&mut self) {
         self.disc.tier_mut().send();
-        let backing = self.disc.backing_mut();
-        backing.send();
-        let writes = if backing.wants_to_write() { EventFlags::OUT } else { EventFlags::empty() };
-        let wanted = (!backing.is_broken()).then_some(EventFlags::IN | writes);
-        if wanted == self.waits_for {
-            return;
+        self.disc.backing_mut().send();
+        self.pair.settle(self.disc.backing());
+    }
+
+    /// The next completion, if it comes by then.
+    pub(super) fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
+        let away = Nanos(self.limit.0 / 2).clamp(AWAY_MIN, AWAY_MAX);
+        if until - self.looked > away {
+            self.disc.pardon_until(until + self.limit);
         }
-        let backing = self.disc.backing();
-        // Where the kernel refuses, the server looks again after its longest wait.
-        let _ = match wanted {
-            Some(flags) if self.waits_for.is_some() => {
-                epoll::modify(&self.ready, backing, EventData::new_u64(0), flags)
-            }
-            Some(flags) => epoll::add(&self.ready, backing, EventData::new_u64(0), flags),
-            None => epoll::delete(&self.ready, backing),
-        };
-        self.waits_for = wanted;
+        self.looked = self.looked.max(until);
+        if self.disc.is_due(until) {
+            // An answer may be there that no event was taken for.
+            self.notice();
+        }
+        self.disc.next_completion(until)
     }
 
     /// Whether it has answered already what no descriptor wakes for.
@@ -96,16 +105,28 @@ impl TieredBackend {
         }
     }
 
-    /// Ends the writes to the tier. What it holds then, if all of them came to an end.
-    pub(super) fn held(&mut self) -> Option<Vec<Entry>> {
-        let until = self.clock.nanos() + SETTLING_MAX;
-        let is_settled = self.disc.settle(until) && self.disc.lost().is_none();
-        is_settled.then(|| self.disc.held())
+    /// Ends the writes to the tier, until then at the latest, and as long as a request may take. What it holds then, if
+    /// all of them came to an end.
+    pub(super) fn held(&mut self, until: Nanos) -> Option<Vec<Entry>> {
+        let until = until.min(self.looked + self.limit);
+        // No event was taken for what came since then.
+        self.notice();
+        let is_settled = self.disc.lost().is_none() && self.disc.settle(until);
+        if is_settled && self.disc.lost().is_none() { Some(self.disc.held()) } else { None }
+    }
+}
+
+impl Drop for TieredBackend {
+    /// Requests to the tier that have not come back may never do so, nor may the end of its file.
+    fn drop(&mut self) {
+        if self.disc.lost().is_some() || self.disc.tier().under_way() > 0 {
+            self.disc.tier_mut().abandon();
+        }
     }
 }
 
 impl AsFd for TieredBackend {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.ready.as_fd()
+        self.pair.as_fd()
     }
 }

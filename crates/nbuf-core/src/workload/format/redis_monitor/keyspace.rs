@@ -91,7 +91,7 @@ impl Keyspace {
         out.problems.unsized_requests += u64::from(value_bytes.is_none());
         let length_bytes = name.bytes.saturating_add(value_bytes.unwrap_or(0));
         let request = asker.request(op, name.key, length_bytes);
-        out.requests.push(Request { lifetime, ..request });
+        out.requests.push(Request { lifetime, is_unsized: value_bytes.is_none(), ..request });
     }
 
     /// A look at a key.

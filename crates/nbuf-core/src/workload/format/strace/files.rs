@@ -1,17 +1,10 @@
 //! Which file a descriptor is of, and where it stands in it.
 
-use std::collections::HashMap;
-
 use super::super::batch::Fault;
-use super::super::hash::Hashes;
 use super::super::objects::Objects;
 use super::call::{Call, Descriptor};
+use super::tables::{Map, Tables};
 use crate::trace::request::Op;
-
-/// Descriptors that are followed at once. Beyond them, the child of a fork starts with none.
-const DESCRIPTORS_MAX: usize = 1 << 20;
-
-type Map<K, V> = HashMap<K, V, Hashes>;
 
 /// A range that a call moved.
 #[derive(Clone, Copy, Debug)]
@@ -37,16 +30,13 @@ struct Open {
 #[derive(Debug, Default)]
 pub(super) struct Files {
     opened: Vec<Open>,
-    /// By descriptor, an index into `opened`. Threads share a table.
-    tables: Vec<Map<u64, usize>>,
-    table_of: Map<u32, usize>,
+    tables: Tables,
     /// Paths that were opened, by number; most traces read few of them.
     paths: Objects,
+    /// By number of a path, its number among the objects of the trace, once it has one.
+    numbers: Vec<Option<u32>>,
     /// Sizes of files, by the number of their path, as far as they are known.
     sizes: Map<u32, u64>,
-    /// Tasks that are about to have a child.
-    forking: Vec<u32>,
-    descriptors: usize,
 }
 
 /// At most one range read and one written.
@@ -76,24 +66,29 @@ impl Files {
     pub(super) fn begin(&mut self, task: u32, begun: &[u8]) {
         let forks = [&b"clone"[..], b"fork", b"vfork"];
         if forks.iter().any(|fork| begun.starts_with(fork)) {
-            self.forking.push(task);
+            self.tables.begin_fork(task);
         }
     }
 
-    /// The path with a number.
-    pub(super) fn path(&self, number: u32) -> &[u8] {
-        self.paths.names().get(number as usize).map_or(b"", |path| path.as_bytes())
+    /// The number of a path among the objects of a trace, which must be the same for all calls.
+    #[inline]
+    pub(super) fn number_in(&mut self, path: u32, objects: &mut Objects) -> u32 {
+        let at = path as usize;
+        if let Some(Some(number)) = self.numbers.get(at) {
+            return *number;
+        }
+        let name = self.paths.names().get(at).map_or(&b""[..], |path| path.as_bytes());
+        let number = objects.number(name);
+        if self.numbers.len() <= at {
+            self.numbers.resize(at + 1, None);
+        }
+        self.numbers[at] = Some(number);
+        number
     }
 
     /// A task is gone.
     pub(super) fn exit(&mut self, task: u32) {
-        self.forking.retain(|forking| *forking != task);
-        if let Some(table) = self.table_of.remove(&task)
-            && !self.table_of.values().any(|other| *other == table)
-        {
-            self.descriptors -= self.tables[table].len();
-            self.tables[table] = Map::default();
-        }
+        self.tables.exit(task);
     }
 
     /// What a call that returned `result` moved.
@@ -102,27 +97,31 @@ impl Files {
         match call.name {
             b"open" | b"openat" | b"openat2" | b"creat" => one(self.open(task, call)),
             b"close" => {
-                self.close(task, call.descriptor(0));
+                self.tables.remove(task, call.descriptor(0).map(|descriptor| descriptor.number));
                 one(None)
             }
             b"dup" | b"dup2" | b"dup3" => self.duplicate(task, call),
             b"fcntl" if call.has("F_DUPFD") || call.has("F_DUPFD_CLOEXEC") => {
                 self.duplicate(task, call)
             }
-            b"read" | b"readv" => one(self.ranged(task, call, 0, None, result, Op::Read)),
-            b"write" | b"writev" => one(self.ranged(task, call, 0, None, result, Op::Write)),
+            b"read" | b"readv" => {
+                one(self.transfer(task, call.descriptor(0), None, result, Op::Read))
+            }
+            b"write" | b"writev" => {
+                one(self.transfer(task, call.descriptor(0), None, result, Op::Write))
+            }
             b"pread64" | b"pread" | b"preadv" | b"preadv2" => {
-                one(self.ranged(task, call, 0, call.number(3), result, Op::Read))
+                one(self.transfer(task, call.descriptor(0), call.number(3), result, Op::Read))
             }
             b"pwrite64" | b"pwrite" | b"pwritev" | b"pwritev2" => {
-                one(self.ranged(task, call, 0, call.number(3), result, Op::Write))
+                one(self.transfer(task, call.descriptor(0), call.number(3), result, Op::Write))
             }
             b"sendfile" | b"sendfile64" => {
-                one(self.ranged(task, call, 1, call.number(2), result, Op::Read))
+                one(self.transfer(task, call.descriptor(1), call.number(2), result, Op::Read))
             }
             b"copy_file_range" | b"splice" => Ok([
-                self.ranged(task, call, 0, call.number(1), result, Op::Read),
-                self.ranged(task, call, 2, call.number(3), result, Op::Write),
+                self.transfer(task, call.descriptor(0), call.number(1), result, Op::Read),
+                self.transfer(task, call.descriptor(2), call.number(3), result, Op::Write),
             ]),
             b"lseek" => {
                 if let Some(open) = self.find(task, call.descriptor(0)) {
@@ -152,72 +151,25 @@ impl Files {
             }
             b"clone" | b"clone3" | b"fork" | b"vfork" => {
                 let child = u32::try_from(result).map_err(|_| Fault::malformed("a process id"))?;
-                self.fork(task, child, call.has("CLONE_FILES"));
+                self.tables.fork(task, child, call.has("CLONE_FILES"));
                 one(None)
             }
             _ => one(None),
         }
     }
 
-    /// Returns the table of a task. A task that was not seen before is the child of a task that
-    /// forks now, if there is one.
-    fn table(&mut self, task: u32) -> usize {
-        if let Some(&table) = self.table_of.get(&task) {
-            return table;
-        }
-        match self.forking.last() {
-            Some(&parent) if parent != task => self.fork(parent, task, false),
-            _ => self.new_table(task, Map::default()),
-        }
-        self.table_of[&task]
-    }
-
-    fn new_table(&mut self, task: u32, table: Map<u64, usize>) {
-        self.descriptors += table.len();
-        self.tables.push(table);
-        self.table_of.insert(task, self.tables.len() - 1);
-    }
-
-    fn fork(&mut self, parent: u32, child: u32, is_shared: bool) {
-        self.forking.retain(|forking| *forking != parent);
-        let table = self.table(parent);
-        if is_shared {
-            self.table_of.insert(child, table);
-        } else if !self.table_of.contains_key(&child) {
-            let has_room = self.descriptors + self.tables[table].len() < DESCRIPTORS_MAX;
-            let copy = if has_room { self.tables[table].clone() } else { Map::default() };
-            self.new_table(child, copy);
-        }
-    }
-
-    fn insert(&mut self, task: u32, number: u64, open: usize) {
-        let table = self.table(task);
-        if self.tables[table].insert(number, open).is_none() {
-            self.descriptors += 1;
-        }
-    }
-
-    fn close(&mut self, task: u32, descriptor: Option<Descriptor>) {
-        let table = self.table(task);
-        let number = descriptor.map(|descriptor| descriptor.number);
-        if number.is_some_and(|number| self.tables[table].remove(&number).is_some()) {
-            self.descriptors -= 1;
-        }
-    }
-
     /// The open file of a descriptor; one from before the trace is taken to stand at 0.
     fn find(&mut self, task: u32, descriptor: Option<Descriptor>) -> Option<usize> {
         let Descriptor { number, path } = descriptor?;
-        let table = self.table(task);
-        if let Some(&open) = self.tables[table].get(&number) {
-            // With another path, a call that was not seen has opened the number again.
-            if path.is_none_or(|path| path == self.opened[open].path) {
-                return Some(open);
-            }
+        // With another path, a call that was not seen has opened the number again.
+        if let Some(open) = self.tables.get(task, number)
+            && path.is_none_or(|path| path == self.opened[open].path)
+        {
+            return Some(open);
         }
         let (path, object) = (path?.to_owned(), self.number(path?));
         self.opened.push(Open { path, object, ..Open::default() });
-        self.insert(task, number, self.opened.len() - 1);
+        self.tables.insert(task, number, self.opened.len() - 1);
         Some(self.opened.len() - 1)
     }
 
@@ -238,7 +190,7 @@ impl Files {
         let is_append = call.has("O_APPEND");
         let object = self.number(&path);
         self.opened.push(Open { offset: 0, is_append, path, object });
-        self.insert(task, number, self.opened.len() - 1);
+        self.tables.insert(task, number, self.opened.len() - 1);
         let is_cut = call.has("O_TRUNC") || call.name == b"creat";
         let length_bytes = self.sizes.insert(object.filter(|_| is_cut)?, 0)?;
         Some(Moved { object: object?, offset: 0, length_bytes, op: Op::Discard })
@@ -247,7 +199,7 @@ impl Files {
     fn duplicate(&mut self, task: u32, call: &Call) -> Result<Ranges, Fault> {
         if let Some(open) = self.find(task, call.descriptor(0)) {
             let wanted = Fault::malformed("a descriptor as the result");
-            self.insert(task, call.returned().ok_or(wanted)?.number, open);
+            self.tables.insert(task, call.returned().ok_or(wanted)?.number, open);
         }
         Ok([None, None])
     }
@@ -269,18 +221,19 @@ impl Files {
     }
 
     /// A call that moved `length_bytes` at `offset`, or where the descriptor stands.
-    fn ranged(
+    #[inline]
+    pub(super) fn transfer(
         &mut self,
         task: u32,
-        call: &Call,
-        at: usize,
+        descriptor: Option<Descriptor>,
         offset: Option<u64>,
         length_bytes: u64,
         op: Op,
     ) -> Option<Moved> {
-        let open = self.find(task, call.descriptor(at))?;
+        let open = self.find(task, descriptor)?;
         let object = self.opened[open].object?;
-        let size = self.sizes.get(&object).copied();
+        // Reads do not need it.
+        let size = (op == Op::Write).then(|| self.sizes.get(&object).copied()).flatten();
         let file = &mut self.opened[open];
         let start = match offset {
             Some(offset) => offset,

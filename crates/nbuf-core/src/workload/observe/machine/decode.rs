@@ -158,6 +158,14 @@ pub(super) fn decode_switch(leaves: bool, body: &[u8]) -> Option<(u64, Seen)> {
     }
 }
 
+/// When a thread left the run queue, by the same record: it left its processor and cannot run. A thread whose processor
+/// was taken from it still can.
+pub(super) fn decode_exit(leaves: bool, is_taken: bool, body: &[u8]) -> Option<u64> {
+    let own = u32::from_ne_bytes(body.get(12..16)?.try_into().ok()?);
+    let time_ns = u64::from_ne_bytes(body.get(16..24)?.try_into().ok()?);
+    (leaves && !is_taken && own != 0).then_some(time_ns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,6 +220,13 @@ mod tests {
             assert_eq!(seen, means, "{leaves} {other} {own}");
         }
         assert_eq!(decode_switch(false, &body(41, 51)[..23]), None);
+        // One that leaves by itself is no longer able to run, whichever thread comes.
+        assert_eq!(decode_exit(true, false, &body(51, 41)), Some(99));
+        assert_eq!(decode_exit(true, false, &body(0, 41)), Some(99));
+        for (leaves, is_taken, own) in [(true, true, 41), (false, false, 41), (true, false, 0)] {
+            assert_eq!(decode_exit(leaves, is_taken, &body(51, own)), None, "{leaves} {own}");
+        }
+        assert_eq!(decode_exit(true, false, &body(41, 51)[..23]), None);
     }
 
     #[test]

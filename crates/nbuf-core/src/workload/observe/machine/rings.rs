@@ -4,7 +4,7 @@ use std::io;
 
 use perf_event_open_sys::bindings;
 
-use super::decode::{Layout, SOURCES, Seen, decode, decode_switch};
+use super::decode::{Layout, SOURCES, Seen, decode, decode_exit, decode_switch};
 use crate::sys::linger::close_later;
 use crate::sys::perf::{self, Event, Faults, Sampling};
 use crate::sys::ring::Ring;
@@ -30,6 +30,8 @@ pub(super) struct Record {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     Seen(Seen),
+    /// A thread left the run queue.
+    Exit,
     Fault,
     /// Faults before the next one of this processor were passed over.
     FaultsLost,
@@ -126,8 +128,12 @@ impl Rings {
                 }
                 bindings::PERF_RECORD_SWITCH_CPU_WIDE => {
                     *records += 1;
-                    let leaves =
-                        u32::from(record.misc) & bindings::PERF_RECORD_MISC_SWITCH_OUT != 0;
+                    let has = |flag| u32::from(record.misc) & flag != 0;
+                    let leaves = has(bindings::PERF_RECORD_MISC_SWITCH_OUT);
+                    let is_taken = has(bindings::PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+                    if let Some(time_ns) = decode_exit(leaves, is_taken, record.body) {
+                        into.push(Record { time_ns, processor, what: What::Exit });
+                    }
                     if let Some((time_ns, seen)) = decode_switch(leaves, record.body) {
                         into.push(Record { time_ns, processor, what: What::Seen(seen) });
                     }

@@ -15,6 +15,7 @@ pub(crate) mod record;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::thread::Builder;
 
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -67,7 +68,8 @@ impl Programs {
         }
         // The first that is refused where programs are.
         let marks = Marks::none()?;
-        let kernel = Kernel::described().ok_or_else(missing)?;
+        // Millions of bytes of a description are read while the kernel makes the ring.
+        let describing = Builder::new().name("description".into()).spawn(Kernel::described);
         let page = rustix::param::page_size();
         let processors = machine::processors_online()?;
         let highest = processors.iter().copied().max().and_then(|last| usize::try_from(last).ok());
@@ -79,6 +81,11 @@ impl Programs {
         let on_word = EventFlags::IN | EventFlags::ET;
         epoll::add(&ready, stream.descriptor(), EventData::new_u64(0), on_word)?;
         let counters = Counters::zeroes((lines * LINE_BYTES).div_ceil(page))?;
+        let described = match describing {
+            Ok(thread) => thread.join().ok().flatten(),
+            Err(_) => Kernel::described(),
+        };
+        let kernel = described.ok_or_else(missing)?;
         let number = |value: usize| i32::try_from(value).map_err(|_| missing());
         let numbers = Numbers {
             marks: marks.number(),

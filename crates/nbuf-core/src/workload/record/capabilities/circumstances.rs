@@ -17,7 +17,7 @@ pub(super) fn circumstances(mounts: &[Mount]) -> Vec<Capability> {
     };
     let facts = machine::facts(Vec::new());
     let lru = if facts.multi_generational {
-        is("eviction", "multi-generational LRU: not modelled, the band is wide".into(), "")
+        is("eviction", "multi-generational LRU: modelled, not validated".into(), "")
     } else {
         is("eviction", "active and inactive lists, as modelled".into(), "")
     };

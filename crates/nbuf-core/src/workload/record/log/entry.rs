@@ -47,7 +47,7 @@ pub struct Event {
     /// Page index; for `Write`, `Read`, `Splice` and `Prefetch` the byte position.
     pub index: u64,
     /// `GetPages`, `MapPages`: last page index, inclusive. `Add`, `Delete`: order of the folio.
-    /// `Write`, `Read`, `Splice`, `Prefetch`: length in bytes. `Fault`, `Touch`: 0.
+    /// `Write`, `Read`, `Splice`, `Prefetch`: length in bytes. `Fault`: 0. `Touch`: 0, or the pages of a large page.
     /// `Advise`: what is said, by the kernel's number.
     pub extent: u64,
 }

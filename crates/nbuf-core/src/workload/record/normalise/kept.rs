@@ -5,13 +5,17 @@ use super::{PAGE_BYTES, Walk};
 use crate::trace::{CacheEvent, FileId, Record};
 use crate::workload::record::log::Event;
 
+/// A large page has at most this many, on any processor.
+const LARGE_PAGES_MAX: u64 = 1 << 18;
+
 impl Walk {
     /// A mapped page was touched. The programs in the kernel did not count that.
     pub(super) fn touch(&mut self, event: &Event, file: FileId) {
         if let Some(sampled) = &mut self.sampled {
             sampled.accesses += 1;
         }
-        let range = super::pages(event.index, event.index);
+        let last = event.index.saturating_add(event.extent.clamp(1, LARGE_PAGES_MAX) - 1);
+        let range = super::pages(event.index, last);
         self.demand(event, file, CacheEvent::Touch, range);
     }
 

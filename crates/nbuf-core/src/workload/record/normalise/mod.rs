@@ -57,8 +57,14 @@ impl Normaliser {
             facts.warnings.push(format!("{told} written too late to be put in order"));
         }
         walk.settle_all();
-        let Walk { records, names, sampled, .. } = walk;
+        let Walk { records, names, ids, sampled, .. } = walk;
         facts.capture.sampled = sampled;
+        if let Some(snapshot) = &mut facts.capture.snapshot {
+            for file in &mut snapshot.files {
+                file.file = ids.get(&(file.device, file.inode)).map(|id| id.0);
+            }
+            snapshot.files.retain(|file| file.file.is_some());
+        }
         let mut trace = Trace { records: records.finish(), files: Vec::new(), facts };
         super::identify::name_files(&mut trace, names);
         trace

@@ -10,6 +10,7 @@ use crate::workload::command::{TICK, Watcher};
 use crate::workload::record::log::Kind;
 use crate::workload::record::names::Open;
 use crate::workload::record::perf;
+use crate::workload::record::touched::{Care, Touched};
 
 impl<W: Write> Watcher for Recorder<'_, W> {
     fn attach(&mut self, pid: i32) -> io::Result<()> {
@@ -63,6 +64,13 @@ fn refusal(error: perf::Error) -> io::Error {
 }
 
 impl<W: Write> Recorder<'_, W> {
+    /// Looks at mapped pages with this care.
+    #[must_use]
+    pub(in crate::workload::record) fn with_care(mut self, care: Care) -> Self {
+        self.touched = Touched::careful(care);
+        self
+    }
+
     fn begin(&mut self) -> io::Result<()> {
         if self.began {
             return Ok(());

@@ -3,9 +3,11 @@
 //! Threads that are begun by one that is followed are followed from their first instruction. Others, as
 //! those that enter a group, are found within a second.
 
+mod mapped;
 pub(crate) mod memory;
 mod named;
 mod pattern;
+mod quiet;
 mod target;
 pub(crate) mod text;
 
@@ -18,8 +20,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::Error;
 use super::log::MemorySeen;
 use super::recorder::{Recorder, Subject};
+use super::touched::Care;
+pub use mapped::{MappedWatch, MappedWhen};
 pub use named::{Error as NameError, Named};
 pub use pattern::{groups, is_pattern, name_of};
+pub(crate) use quiet::Faults;
+pub use quiet::Quiet;
 pub(crate) use target::members;
 pub use target::{Error as RunningError, Running};
 
@@ -51,6 +57,12 @@ pub struct Options<'a> {
     pub programs: bool,
     /// What these may cost, in processors, before they record a sample of the pages; without, they record all.
     pub overhead: Option<f64>,
+    /// Whether the facts have what is cached when the recording begins.
+    pub snapshot: bool,
+    /// How mapped files are watched.
+    pub mapped: MappedWatch,
+    /// Whether the kernel leaves their memory alone; one for all recordings of the same programs.
+    pub quiet: &'a Quiet,
 }
 
 /// What ends a recording of programs that run on.
@@ -94,7 +106,10 @@ pub fn record_until<W: Write>(
     // Others have the kernel's own checks of each event, as of a program that changes its account.
     let programs = options.programs && options.user == 0;
     let subject = Subject::Running { running, programs, overhead: options.overhead };
+    options.quiet.begin(running, options.user);
+    let care = Care::new(options.mapped, options.quiet.clone()).with_snapshot(options.snapshot);
     let recorder = Recorder::prepare(running.command(), subject, None, out, options.ring_bytes)?;
+    let recorder = recorder.with_care(care);
     let mut watch =
         Watch { running, user: options.user, recorder, unknown: HashSet::new(), scan_due_ns: 0 };
     let began_ns = monotonic_ns();

@@ -135,15 +135,30 @@ impl Running {
 }
 
 /// Whether the user may trace a process: root may, and others may if it is their own and its memory is
-/// theirs to read. A capability of the program's file lets the kernel allow more than that.
+/// theirs to read. A capability of the program's file lets the kernel allow more than that. A process with capabilities
+/// is not for a user without them, as for `ptrace`.
 pub(crate) fn may_trace(process: u32, user: u32) -> bool {
     if user == 0 {
         return true;
     }
-    // Root owns what may not be dumped.
-    let owner = std::fs::metadata(format!("/proc/{process}")).map(|found| found.uid());
+    // Root owns the files, not the directory, of what may not be dumped.
+    let owner = std::fs::metadata(format!("/proc/{process}/status")).map(|found| found.uid());
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    owner.is_ok_and(|owner| owner == user) && is_all_of(&status, user)
+    let is_theirs = owner.is_ok_and(|owner| owner == user) && is_all_of(&status, user);
+    is_theirs && !(has_capabilities(&status) && is_in_our_namespace(process))
+}
+
+/// Whether a process has a capability at all, or does not say so.
+fn has_capabilities(status: &str) -> bool {
+    let line = status.lines().find_map(|line| line.strip_prefix("CapPrm:"));
+    line.is_none_or(|digits| digits.trim().bytes().any(|digit| digit != b'0'))
+}
+
+/// Whether its capabilities are worth something here. In a user namespace of its own, as of a rootless container, they
+/// are not.
+fn is_in_our_namespace(process: u32) -> bool {
+    let of = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/user")).ok();
+    of(&process.to_string()).is_none_or(|namespace| Some(namespace) == of("self"))
 }
 
 /// Whether the real, effective, saved and file system account of a process are this one.
@@ -245,6 +260,19 @@ mod tests {
         ] {
             assert_eq!(is_all_of(status, 7), want, "{status:?}");
         }
+    }
+
+    #[test]
+    fn a_process_with_capabilities_is_refused() {
+        for (status, want) in [
+            ("CapInh:\t0000000000000001\nCapPrm:\t0000000000000000\n", false),
+            ("CapPrm:\t0000000000000400\n", true),
+            ("CapPrm:\t000001ffffffffff\n", true),
+            ("", true),
+        ] {
+            assert_eq!(has_capabilities(status), want, "{status:?}");
+        }
+        assert!(is_in_our_namespace(std::process::id()) && is_in_our_namespace(u32::MAX));
     }
 
     #[test]

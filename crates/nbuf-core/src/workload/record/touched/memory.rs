@@ -9,9 +9,9 @@ use std::fs;
 use std::io;
 
 use super::super::btf::Btf;
-use super::opened;
 use super::program::{self, PAGE, PAGES, SHARED_PAGES};
 use super::tables::{LARGE, Memory, PLACE, PRESENT, Space, Table};
+use super::{opened, resident};
 use crate::sys::bpf::description::Description;
 use crate::sys::bpf::{Program, Shared};
 
@@ -66,6 +66,8 @@ pub(super) struct KernelMemory {
     offsets: Offsets,
     /// The offsets of open files, if this kernel has them in the expected places.
     files: Option<opened::Offsets>,
+    /// Those of the page cache, too.
+    resident: Option<resident::Offsets>,
     /// The first task of this process.
     leader: u64,
     direct_map: u64,
@@ -88,9 +90,10 @@ impl KernelMemory {
             || io::Error::new(io::ErrorKind::Unsupported, "this kernel's structures are unknown");
         let structures: Vec<&str> =
             ["task_struct", "mm_struct"].into_iter().chain(opened::STRUCTURES).collect();
+        let structures = [structures, resident::STRUCTURES.to_vec()].concat();
         let btf = Btf::parse(description.bytes(), &structures).ok_or_else(other)?;
         let offsets = Offsets::of(&btf).ok_or_else(other)?;
-        let files = opened::Offsets::of(&btf);
+        let (files, resident) = (opened::Offsets::of(&btf), resident::Offsets::of(&btf));
         let mut shared = Shared::zeroes(SHARED_PAGES)?;
         let copy = Program::load(&program::copy_pages(shared.number()))?;
         Program::load(&program::current_task(shared.number()))?.run(&mut shared)?;
@@ -98,7 +101,8 @@ impl KernelMemory {
         let levels = if has_five_levels() { 5 } else { 4 };
         let tasks = BTreeMap::new();
         let (leader, direct_map) = (0, 0);
-        let mut this = Self { copy, shared, offsets, files, leader, direct_map, levels, tasks };
+        let mut this =
+            Self { copy, shared, offsets, files, resident, leader, direct_map, levels, tasks };
         [this.leader] = this.words([task + offsets.leader])?;
         this.find_direct_map()?;
         Ok(this)
@@ -191,6 +195,11 @@ impl KernelMemory {
     /// Where members of open files are.
     pub(super) fn files(&self) -> Option<opened::Offsets> {
         self.files
+    }
+
+    /// Where members of the page cache are.
+    pub(super) fn resident(&self) -> Option<resident::Offsets> {
+        self.resident
     }
 
     /// A task of a process, if it runs.

@@ -9,26 +9,30 @@
 //!
 //! Taking marks away holds up faults and mappings of the process meanwhile. The interval is at least 25
 //! times as long as that took, so that a process waits for it 4 % of the time at most. A touch between reading and
-//! taking away is lost. A large page has one mark for 2 MiB: it is reported as mapped once, since the
-//! kernel has no event for that, and its next touches count as not seen. Needs x86-64, root or `CAP_BPF`, `CAP_PERFMON`
-//! and `CAP_SYS_PTRACE`, and Linux 5.10 with its own description (BTF).
+//! taking away is lost. A large page has one mark for 2 MiB: it is reported as mapped once, since the kernel has no event
+//! for that. Its next touches count as not seen in a command; programs that run have a touch of all its pages. Needs
+//! x86-64, root or `CAP_BPF`, `CAP_PERFMON` and `CAP_SYS_PTRACE`, and Linux 5.10 with its own description (BTF).
 
+mod care;
 mod memory;
 mod opened;
 mod process;
 mod program;
+mod resident;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
+pub(super) use care::Care;
 use memory::KernelMemory;
-use process::{Marked, Page, Process, is_running, take_marks};
+use process::{Marked, Page, Process, is_running};
+use resident::Resident;
 
 use super::log::{Event, Kind};
 use super::names::Key;
-use crate::sys::process::{monotonic_ns, thread_time_ns};
-use crate::trace::Looks;
+use crate::sys::process::monotonic_ns;
+use crate::trace::{Looks, Snapshot};
 
 /// Shorter intervals lose more touches than they tell apart.
 const EVERY_NS_MIN: u64 = 50_000_000;
@@ -41,6 +45,8 @@ const TOUCH_NS: u64 = 10_000;
 const ROUNDS_MIN: u32 = 20;
 /// How long nbuf looks at processes before it does its other work.
 const LOOK_NS: u64 = 20_000_000;
+/// How long marks are left alone before nbuf checks again whether it may take them away.
+const REST_NS: u64 = 100_000_000;
 /// The processes of a recording, and what they have mapped.
 #[derive(Debug)]
 pub(super) struct Touched {
@@ -50,6 +56,10 @@ pub(super) struct Touched {
     due_ns: u64,
     round: Round,
     looks: Looks,
+    /// For programs that run; a command is looked at without limits.
+    care: Option<Care>,
+    /// What was cached, if that is wanted.
+    resident: Option<Resident>,
 }
 
 /// A round of looks under way.
@@ -86,7 +96,15 @@ impl Touched {
             due_ns: 0,
             round: Round::default(),
             looks: Looks::default(),
+            care: None,
+            resident: None,
         }
+    }
+
+    /// The same for programs that run.
+    pub(super) fn careful(care: Care) -> Self {
+        let resident = care.has_snapshot().then(Resident::default);
+        Self { care: Some(care), resident, ..Self::new() }
     }
 
     /// A process begins.
@@ -95,13 +113,24 @@ impl Touched {
     }
 
     /// The advice that a process gave of the files that it has open, before it was met. None where it cannot be had.
+    /// Sees what is cached of them, too.
     pub(super) fn advised(&mut self, process: u32) -> Vec<(Key, u64)> {
         if matches!(self.state, State::Closed) {
             self.state =
                 KernelMemory::open().map_or(State::Refused, |memory| State::Open(Box::new(memory)));
         }
         let State::Open(memory) = &mut self.state else { return Vec::new() };
+        if let Some(resident) = &mut self.resident
+            && resident.add(memory, process).is_err()
+        {
+            self.resident = None;
+        }
         opened::advised(memory, process).unwrap_or_default()
+    }
+
+    /// What of these files was cached when their processes were met; nothing where that could not be read.
+    pub(super) fn snapshot(&mut self, is_wanted: impl Fn(Key) -> bool) -> Option<Snapshot> {
+        self.resident.take()?.finish(is_wanted)
     }
 
     /// A process mapped pages.
@@ -122,16 +151,16 @@ impl Touched {
         if self.due_ns == 0 {
             self.due_ns = now + self.every_ns;
         }
-        if now < self.due_ns || matches!(self.state, State::Refused) {
+        if now < self.due_ns || matches!(self.state, State::Refused) || !self.may_look(now) {
             return Ok(());
         }
-        let Ok((Marked { mut pages, mut large }, is_whole)) = self.touched(now) else {
+        let Ok((Marked { mut pages, mut large, units }, is_whole)) = self.touched(now) else {
             // The recording goes on without.
             self.state = State::Refused;
             return Ok(());
         };
         let end_ns = monotonic_ns();
-        self.round.pages += pages.len() as u64;
+        self.round.pages += (pages.len() + units.len()) as u64;
         if is_whole {
             self.end_round(end_ns);
         }
@@ -141,11 +170,35 @@ impl Touched {
             for &mut (((device, inode), index), task) in pages {
                 let Some((device, inode)) = file((device, inode)) else { continue };
                 let extent = if kind == Kind::Touch { 0 } else { index };
-                self.looks.unseen_pages += u64::from(kind == Kind::MapPages);
+                let is_large = u64::from(kind == Kind::MapPages);
+                match self.care {
+                    Some(_) => self.looks.large_pages += is_large,
+                    None => self.looks.unseen_pages += is_large,
+                }
                 each(Event { time_ns: end_ns, task, kind, device, inode, index, extent })?;
             }
         }
+        for (((device, inode), index), extent, task) in units {
+            let is_wanted = self.care.is_some();
+            let Some((device, inode)) = file((device, inode)).filter(|_| is_wanted) else {
+                continue;
+            };
+            let kind = Kind::Touch;
+            each(Event { time_ns: end_ns, task, kind, device, inode, index, extent })?;
+        }
         Ok(())
+    }
+
+    /// Whether marks may be taken away now.
+    fn may_look(&mut self, now: u64) -> bool {
+        let Self { care: Some(care), looks, .. } = self else { return true };
+        let may = care.may_look(now, looks);
+        if !may {
+            // Marks that gather meanwhile are of no interval.
+            self.processes.values_mut().for_each(Process::forget_marks);
+            self.due_ns = now + REST_NS;
+        }
+        may
     }
 
     /// All processes were looked at; chooses when to look next.
@@ -168,9 +221,11 @@ impl Touched {
             self.state = State::Open(Box::new(KernelMemory::open()?));
         }
         let State::Open(memory) = &mut self.state else { return Ok((Marked::default(), true)) };
+        let pause_ns = self.care.as_ref().map_or(u64::MAX, Care::pause_ns);
         // Many processes live no longer.
         let is_old = |process: &Process| process.met_ns.saturating_add(self.every_ns) <= now;
-        let rest = self.processes.range(self.round.next..).filter(|(_, process)| is_old(process));
+        let is_due = |process: &Process| is_old(process) && process.is_due(now);
+        let rest = self.processes.range(self.round.next..).filter(|(_, process)| is_due(process));
         let numbers: BTreeSet<u32> = rest.map(|(&number, _)| number).collect();
         let mapped = memory.mapped(&numbers)?;
         let mut marked = Marked::default();
@@ -192,36 +247,33 @@ impl Touched {
                 continue;
             };
             process.look_at_maps(number, mapped);
-            // The marks of its first interval are of faults, which are events of their own.
-            if process.rounds > 0 {
-                process.accessed(number, memory, mapped, &mut marked)?;
-            }
-            // By processor time: what else runs on a busy machine holds up no fault.
-            let begin_ns = thread_time_ns();
-            if take_marks(number).is_ok() {
-                process.rounds += 1;
-            }
-            self.round.took_ns += thread_time_ns().saturating_sub(begin_ns);
+            process.accessed(number, memory, mapped, &mut marked)?;
+            let took = process.take_marks(number, self.every_ns, pause_ns);
+            self.round.took_ns += took.cpu_ns;
+            self.looks.clear_ns_max = self.looks.clear_ns_max.max(took.ns);
+            self.looks.interval_ns = self.looks.interval_ns.max(took.rest_ns);
+            self.looks.left_out += u64::from(process.is_left_out());
         }
-        for pages in [&mut marked.pages, &mut marked.large] {
-            pages.sort_unstable();
-            pages.dedup_by_key(|(page, _)| *page);
-        }
+        marked.sort();
         Ok((marked, is_whole))
     }
 
     /// What is to be said of it in the end; nothing where it was not possible.
     pub(super) fn finish(&mut self) -> Option<Looks> {
         self.processes.values().for_each(|process| self.looks.end_with(process));
-        matches!(self.state, State::Open(_)).then_some(self.looks)
+        if let Some(care) = &mut self.care {
+            care.finish(monotonic_ns(), &mut self.looks);
+        }
+        let is_off = self.care.as_ref().is_some_and(Care::is_off);
+        (matches!(self.state, State::Open(_)) && !is_off).then_some(self.looks)
     }
 }
 
 impl Looks {
     /// A process ended.
     fn end_with(&mut self, process: &Process) {
-        let pages =
-            if process.rounds < ROUNDS_MIN { &mut self.unseen_pages } else { &mut self.seen_pages };
+        let is_unseen = process.rounds < ROUNDS_MIN || process.is_left_out();
+        let pages = if is_unseen { &mut self.unseen_pages } else { &mut self.seen_pages };
         *pages += process.mapped;
     }
 }

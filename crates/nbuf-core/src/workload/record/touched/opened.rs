@@ -74,19 +74,22 @@ fn advice(mode: u32, window: u32, device_window: u64) -> Option<u64> {
 }
 
 /// The word at this many bytes from what was copied; members are aligned.
-fn word(table: &Table, offset: u64) -> u64 {
+pub(super) fn word(table: &Table, offset: u64) -> u64 {
     let at = usize::try_from(offset / 8).unwrap_or(usize::MAX);
     table.get(at).copied().unwrap_or(0)
 }
 
 /// The same of four bytes.
-fn small(table: &Table, offset: u64) -> u32 {
+pub(super) fn small(table: &Table, offset: u64) -> u32 {
     half(word(table, offset) >> (offset % 8 * 8))
 }
 
-/// The advice that was given of each open file of a process.
-pub(super) fn advised(memory: &mut KernelMemory, process: u32) -> io::Result<Vec<(Key, u64)>> {
-    let Some(offsets) = memory.files() else { return Ok(Vec::new()) };
+/// The open files of a process: inode, mode and window of each.
+fn open_files(
+    memory: &mut KernelMemory,
+    process: u32,
+    offsets: &Offsets,
+) -> io::Result<Vec<(u64, u32, u32)>> {
     let Some(task) = memory.task(process)? else { return Ok(Vec::new()) };
     let [files] = memory.words([task + offsets.files])?;
     let [table] = memory.words([files + offsets.table])?;
@@ -104,6 +107,30 @@ pub(super) fn advised(memory: &mut KernelMemory, process: u32) -> io::Result<Vec
         seen.push((inode, small(file, offsets.mode), small(file, offsets.window)));
     })?;
     seen.retain(|&(inode, ..)| inode != 0);
+    Ok(seen)
+}
+
+/// The inodes of the open files of a process: the file, and where the inode is.
+pub(super) fn inodes(memory: &mut KernelMemory, process: u32) -> io::Result<Vec<(Key, u64)>> {
+    let Some(offsets) = memory.files() else { return Ok(Vec::new()) };
+    let open = open_files(memory, process, &offsets)?;
+    let inodes: BTreeSet<u64> = open.into_iter().map(|(inode, ..)| inode).collect();
+    let inodes: Vec<u64> = inodes.into_iter().collect();
+    let (mut numbers, mut systems) = (Vec::new(), Vec::new());
+    memory.tables(&inodes, &mut |_, inode| {
+        numbers.push(word(inode, offsets.number));
+        systems.push(word(inode, offsets.system));
+    })?;
+    let mut devices = Vec::new();
+    memory.tables(&systems, &mut |_, system| devices.push(small(system, offsets.device)))?;
+    let keys = devices.into_iter().zip(numbers);
+    Ok(keys.zip(inodes).collect())
+}
+
+/// The advice that was given of each open file of a process.
+pub(super) fn advised(memory: &mut KernelMemory, process: u32) -> io::Result<Vec<(Key, u64)>> {
+    let Some(offsets) = memory.files() else { return Ok(Vec::new()) };
+    let seen = open_files(memory, process, &offsets)?;
     let inodes: Vec<u64> = seen.iter().map(|&(inode, ..)| inode).collect();
     let mut systems = Vec::new();
     memory.tables(&inodes, &mut |_, inode| {

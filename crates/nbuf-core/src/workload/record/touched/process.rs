@@ -5,8 +5,10 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::ops::Range;
 
+use super::care::Slow;
 use super::memory::{KernelMemory, Mapped};
 use super::tables::accessed;
+use crate::sys::process::{monotonic_ns, thread_time_ns};
 use crate::units::PAGE_BYTES;
 use crate::workload::record::area::Area;
 use crate::workload::record::names::Key;
@@ -29,6 +31,22 @@ pub(super) struct Process {
     /// When it was met, and how often it was looked at.
     pub(super) met_ns: u64,
     pub(super) rounds: u32,
+    /// Whether its marks were taken away one interval ago.
+    is_fresh: bool,
+    slow: Slow,
+    /// If it is slow, the time before which it is left alone.
+    due_ns: u64,
+}
+
+/// How long it took to take marks away.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Took {
+    /// As a clock on the wall shows it: the process may have waited for so long.
+    pub(super) ns: u64,
+    /// By processor time: what else runs on a busy machine holds up no fault.
+    pub(super) cpu_ns: u64,
+    /// How long the process is left alone now; 0 if it is not slow.
+    pub(super) rest_ns: u64,
 }
 
 /// A page of a file.
@@ -40,6 +58,20 @@ pub(super) struct Marked {
     pub(super) pages: Vec<(Page, u32)>,
     /// Those of large pages that were not reported before.
     pub(super) large: Vec<(Page, u32)>,
+    /// Large pages that were: the first page, how many there are, and a process.
+    pub(super) units: Vec<(Page, u64, u32)>,
+}
+
+impl Marked {
+    /// Each once, in order.
+    pub(super) fn sort(&mut self) {
+        for pages in [&mut self.pages, &mut self.large] {
+            pages.sort_unstable();
+            pages.dedup_by_key(|(page, _)| *page);
+        }
+        self.units.sort_unstable();
+        self.units.dedup_by_key(|(page, ..)| *page);
+    }
 }
 
 impl Process {
@@ -48,7 +80,37 @@ impl Process {
         Self { met_ns, ..Self::default() }
     }
 
-    /// Adds its pages that are marked.
+    /// Whether it may be looked at.
+    pub(super) fn is_due(&self, now_ns: u64) -> bool {
+        self.due_ns <= now_ns && !self.is_left_out()
+    }
+
+    /// Whether it is not looked at any more, because taking its marks away takes too long.
+    pub(super) fn is_left_out(&self) -> bool {
+        self.slow.is_over()
+    }
+
+    /// Its marks were left alone.
+    pub(super) fn forget_marks(&mut self) {
+        self.is_fresh = false;
+    }
+
+    /// Takes its marks away, which may take `pause_ns`.
+    pub(super) fn take_marks(&mut self, number: u32, every_ns: u64, pause_ns: u64) -> Took {
+        let (begin_ns, cpu_ns) = (monotonic_ns(), thread_time_ns());
+        if take_marks(number).is_ok() {
+            self.rounds += 1;
+            self.is_fresh = true;
+        }
+        let end_ns = monotonic_ns();
+        let ns = end_ns.saturating_sub(begin_ns);
+        self.slow.took(ns, pause_ns);
+        let rest_ns = every_ns.saturating_mul(self.slow.times() - 1);
+        self.due_ns = end_ns.saturating_add(rest_ns);
+        Took { ns, cpu_ns: thread_time_ns().saturating_sub(cpu_ns), rest_ns }
+    }
+
+    /// Adds its pages that are marked. The marks of its first interval are of faults, which are events of their own.
     pub(super) fn accessed(
         &mut self,
         number: u32,
@@ -56,6 +118,9 @@ impl Process {
         mapped: &Mapped,
         marked: &mut Marked,
     ) -> io::Result<()> {
+        if !self.is_fresh {
+            return Ok(());
+        }
         let Self { ranges, files, large, .. } = self;
         accessed(memory, mapped.space, ranges, &mut |touched| {
             let at = ranges.partition_point(|range| range.end <= touched.start);
@@ -65,7 +130,7 @@ impl Process {
             let pages = match count {
                 1 => &mut marked.pages,
                 _ if large.insert((key, from)) => &mut marked.large,
-                _ => return,
+                _ => return marked.units.push(((key, from), count, number)),
             };
             pages.extend((from..from + count).map(|index| ((key, index), number)));
         })
@@ -89,7 +154,7 @@ impl Process {
 }
 
 /// Takes its marks away.
-pub(super) fn take_marks(process: u32) -> io::Result<()> {
+fn take_marks(process: u32) -> io::Result<()> {
     let path = format!("/proc/{process}/clear_refs");
     OpenOptions::new().write(true).open(path)?.write_all(FILES)
 }

@@ -3,28 +3,36 @@
 use std::fs::File;
 use std::io::Read;
 
-use super::{Listing, Object, ObjectError};
+use super::{CancellationToken, Listing, Object, ObjectError};
 
 fn none<T>(name: &str) -> Result<T, ObjectError> {
     Err(ObjectError::NotBuilt(name.to_owned()))
 }
 
-pub(super) fn look(name: &str) -> Result<Object, ObjectError> {
+pub(super) fn look(name: &str, _: &CancellationToken) -> Result<Object, ObjectError> {
     none(name)
 }
 
-pub(super) fn list(name: &str) -> Result<Listing, ObjectError> {
+pub(super) fn list(name: &str, _: &CancellationToken) -> Result<Listing, ObjectError> {
     none(name)
 }
 
-pub(super) fn read(name: &str, _: usize) -> Result<(Object, Box<dyn Read + Send>), ObjectError> {
+pub(super) fn read(
+    name: &str,
+    _: usize,
+    _: &CancellationToken,
+) -> Result<(Object, Box<dyn Read + Send>), ObjectError> {
     none(name)
 }
 
-pub(super) fn fetch(object: &Object) -> Result<File, ObjectError> {
+pub(super) fn fetch(
+    object: &Object,
+    _: &CancellationToken,
+    _: &dyn Fn(u64),
+) -> Result<File, ObjectError> {
     none(&object.name)
 }
 
-pub(super) fn footer(name: &str) -> Result<File, ObjectError> {
+pub(super) fn footer(name: &str, _: &CancellationToken) -> Result<File, ObjectError> {
     none(name)
 }

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use bytes::{Buf as _, Bytes};
 use object_store::path::Path as Key;
 
-use super::failed::failed;
 use super::store::Store;
-use super::{Object, ObjectError};
+use super::{CancellationToken, Object, ObjectError};
 
 /// The first range is all that recognising needs; the later ones are of this size.
 const FIRST_BYTES: u64 = 1 << 18;
@@ -24,6 +23,7 @@ pub(super) struct Download {
     store: Arc<Store>,
     key: Key,
     object: Object,
+    token: CancellationToken,
     /// The first byte that was not asked for.
     at: u64,
     ready: VecDeque<Bytes>,
@@ -32,8 +32,13 @@ pub(super) struct Download {
 }
 
 impl Download {
-    pub(super) fn new(store: Arc<Store>, key: Key, object: Object) -> Self {
-        Self { store, key, object, at: 0, ready: VecDeque::new(), is_small: false }
+    pub(super) fn new(
+        store: Arc<Store>,
+        key: Key,
+        object: Object,
+        token: CancellationToken,
+    ) -> Self {
+        Self { store, key, object, token, at: 0, ready: VecDeque::new(), is_small: false }
     }
 
     /// Begins here instead. To be called before bytes are read.
@@ -59,8 +64,9 @@ impl Download {
         let Some(last) = ranges.last() else { return Ok(()) };
         let end = last.end;
         let wanted: u64 = end - self.at;
-        let got = self.store.ranges(&self.key, self.object.tag.as_deref(), ranges.into_iter());
-        let got = got.map_err(|error| failed(&self.object.name, &error))?;
+        let (tag, ranges) = (self.object.tag.as_deref(), ranges.into_iter());
+        let got = self.store.ranges(&self.key, tag, ranges, &self.token);
+        let got = got.map_err(|unanswered| unanswered.of(&self.object.name))?;
         if got.iter().map(|bytes| bytes.len() as u64).sum::<u64>() != wanted {
             return Err(ObjectError::Replaced(self.object.name.clone()));
         }

@@ -23,7 +23,8 @@ pub enum ObjectError {
     },
     /// The environment has no credentials, or settings that contradict each other.
     #[error(
-        "cannot reach the store of {name}: {source}; docs/fleet.md lists the variables it needs"
+        "cannot reach the store of {name}: {source}; look at {}, and at the variables that docs/fleet.md lists",
+        variables(.name)
     )]
     Settings {
         /// The object.
@@ -31,6 +32,19 @@ pub enum ObjectError {
         /// What the client says.
         source: Box<dyn Error + Send + Sync>,
     },
+    /// Neither the environment nor the cloud has credentials.
+    #[error("there are no credentials to read {name} (the cloud gives none: {why}): set {remedy}")]
+    NoCredentials {
+        /// The object.
+        name: String,
+        /// Why the cloud gives none.
+        why: String,
+        /// What to set instead.
+        remedy: &'static str,
+    },
+    /// A signal came before it was read.
+    #[error("interrupted before {0} was read: nbuf removed what it had copied")]
+    Cancelled(String),
     /// There is no such object.
     #[error("there is no object {0}: look at its name, and end the name of a folder with /")]
     Absent(String),
@@ -60,15 +74,18 @@ pub enum ObjectError {
     },
 }
 
-/// For a reader: its user adds the name of the input.
+/// The variables that a store needs first, by the name of an object.
+fn variables(name: &str) -> &'static str {
+    match name.split_once("://") {
+        Some(("s3", _)) => "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION",
+        Some(("gs", _)) => "GOOGLE_SERVICE_ACCOUNT",
+        _ => "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
+    }
+}
+
+/// For a reader: its user finds it again, and so does not take it for damaged bytes.
 impl From<ObjectError> for io::Error {
     fn from(error: ObjectError) -> Self {
-        match error {
-            ObjectError::Store { why, .. } => Self::other(why),
-            ObjectError::Replaced(_) => {
-                Self::other("it was replaced while it was read; start again")
-            }
-            error => Self::other(error),
-        }
+        Self::other(error)
     }
 }

@@ -6,29 +6,27 @@ use std::hash::{Hash as _, Hasher as _};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::TryStreamExt;
-use object_store::aws::AmazonS3Builder;
-use object_store::azure::MicrosoftAzureBuilder;
-use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::path::Path as Key;
-use object_store::{
-    ClientOptions, Error, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, RetryConfig,
-};
+use object_store::{Error, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt};
 use tokio::runtime::{Builder, Runtime};
 
+use super::client::{Client, client};
 use super::download::Download;
-use super::failed::failed;
+use super::failed::{Unanswered, failed};
 use super::parts::Name;
-use super::{Listing, Object, ObjectError};
+use super::{CancellationToken, Listing, Object, ObjectError};
 use crate::sys::publish::{Readers, Unfinished};
 
-/// Tries of a request after the first, and how long they may take.
-const RETRIES: usize = 5;
-const RETRY_SECONDS: u64 = 60;
+/// Between two looks whether the wait for an answer is cancelled.
+const LOOK: Duration = Duration::from_millis(10);
 /// Bytes at the end of an object that hold its footer, usually.
 const FOOTER_BYTES: u64 = 1 << 16;
+
 /// A bucket, with the connections to it.
 pub(super) struct Store {
     runtime: Runtime,
@@ -45,7 +43,7 @@ thread_local! {
 
 impl Store {
     /// The store of a name.
-    fn of(name: &Name, full: &str) -> Result<Arc<Self>, ObjectError> {
+    fn of(name: &Name, full: &str, token: &CancellationToken) -> Result<Arc<Self>, ObjectError> {
         let key = (std::process::id(), name.store(), environment());
         let last = LAST.take();
         if let Some((known, store)) = last {
@@ -59,23 +57,48 @@ impl Store {
             }
         }
         let failed = |source| ObjectError::Settings { name: full.to_owned(), source };
-        let client = client(name).map_err(|error| failed(Box::new(error)))?;
+        let Client { store, cloud } = client(name).map_err(|error| failed(Box::new(error)))?;
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| failed(Box::new(error)))?;
-        let store = Arc::new(Self { runtime, client });
+        let store = Arc::new(Self { runtime, client: store });
+        if let Some(cloud) = cloud {
+            let asked = store.wait(token, cloud.ask());
+            asked.map_err(|unanswered| unanswered.of_credentials(full, cloud.remedy()))?;
+        }
         LAST.set(Some((key, Arc::clone(&store))));
         Ok(store)
     }
 
-    fn look(&self, key: &str) -> Result<ObjectMeta, Error> {
-        let key = Key::parse(key)?;
-        self.runtime.block_on(self.client.head(&key))
+    /// Waits for an answer until it comes or the wait is cancelled.
+    fn wait<T>(
+        &self,
+        token: &CancellationToken,
+        answer: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Unanswered> {
+        let mut answer = pin!(answer);
+        self.runtime.block_on(async {
+            while !token.is_cancelled() {
+                if let Ok(done) = tokio::time::timeout(LOOK, answer.as_mut()).await {
+                    return done.map_err(Unanswered::from);
+                }
+            }
+            Err(Unanswered::Cancelled)
+        })
     }
 
-    fn below(&self, folder: &str) -> Result<Vec<ObjectMeta>, Error> {
-        let folder = Key::parse(folder)?;
+    fn look(&self, key: &str, token: &CancellationToken) -> Result<ObjectMeta, Unanswered> {
+        let key = Key::parse(key).map_err(Error::from)?;
+        self.wait(token, self.client.head(&key))
+    }
+
+    fn below(
+        &self,
+        folder: &str,
+        token: &CancellationToken,
+    ) -> Result<Vec<ObjectMeta>, Unanswered> {
+        let folder = Key::parse(folder).map_err(Error::from)?;
         let folder = Some(&folder).filter(|folder| !folder.as_ref().is_empty());
-        self.runtime.block_on(self.client.list(folder).try_collect())
+        self.wait(token, self.client.list(folder).try_collect())
     }
 
     /// Ranges of one version of an object, asked for at once.
@@ -84,14 +107,15 @@ impl Store {
         key: &Key,
         tag: Option<&str>,
         ranges: impl Iterator<Item = Range<u64>>,
-    ) -> Result<Vec<bytes::Bytes>, Error> {
+        token: &CancellationToken,
+    ) -> Result<Vec<bytes::Bytes>, Unanswered> {
         let one = |range: Range<u64>| async move {
             let if_match = tag.map(str::to_owned);
             let options =
                 GetOptions { range: Some(range.into()), if_match, ..GetOptions::default() };
             self.client.get_opts(key, options).await?.bytes().await
         };
-        self.runtime.block_on(futures_util::future::try_join_all(ranges.map(one)))
+        self.wait(token, futures_util::future::try_join_all(ranges.map(one)))
     }
 }
 
@@ -110,43 +134,6 @@ fn environment() -> u64 {
     hasher.finish()
 }
 
-/// A client with the settings of the environment.
-fn client(name: &Name) -> Result<Arc<dyn ObjectStore>, Error> {
-    // An earlier call has installed the same, or the host program another one that does.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let url = name.store();
-    let retry = RetryConfig {
-        max_retries: RETRIES,
-        retry_timeout: std::time::Duration::from_secs(RETRY_SECONDS),
-        ..RetryConfig::default()
-    };
-    // Whether plain HTTP is allowed is a setting of the environment for S3 alone: emulators need it.
-    let is_plain = |variable: &str| {
-        std::env::var(variable).is_ok_and(|url| url.to_ascii_lowercase().starts_with("http://"))
-    };
-    let options = |plain| ClientOptions::new().with_allow_http(plain);
-    Ok(match name.scheme.as_str() {
-        "s3" => {
-            let plain = is_plain("AWS_ENDPOINT_URL") || is_plain("AWS_ENDPOINT_URL_S3");
-            let builder = AmazonS3Builder::from_env().with_url(url).with_retry(retry);
-            let builder = if plain { builder.with_allow_http(true) } else { builder };
-            Arc::new(builder.build()?)
-        }
-        "gs" => {
-            let builder = GoogleCloudStorageBuilder::from_env().with_url(url).with_retry(retry);
-            let plain = is_plain("GOOGLE_BASE_URL");
-            let builder = if plain { builder.with_client_options(options(true)) } else { builder };
-            Arc::new(builder.build()?)
-        }
-        _ => {
-            let builder = MicrosoftAzureBuilder::from_env().with_url(url).with_retry(retry);
-            let plain = is_plain("AZURE_STORAGE_ENDPOINT") || is_plain("AZURITE_BLOB_STORAGE_URL");
-            let builder = if plain { builder.with_allow_http(true) } else { builder };
-            Arc::new(builder.build()?)
-        }
-    })
-}
-
 fn object(name: &Name, meta: ObjectMeta) -> Object {
     let modified_ns = i128::from(meta.last_modified.timestamp()) * 1_000_000_000
         + i128::from(meta.last_modified.timestamp_subsec_nanos());
@@ -154,16 +141,16 @@ fn object(name: &Name, meta: ObjectMeta) -> Object {
     Object { name: name.sibling(meta.location.as_ref()), bytes: meta.size, modified_ns, tag }
 }
 
-pub(super) fn look(full: &str) -> Result<Object, ObjectError> {
+pub(super) fn look(full: &str, token: &CancellationToken) -> Result<Object, ObjectError> {
     let name = Name::of(full)?;
-    let meta = Store::of(&name, full)?.look(&name.key).map_err(|error| failed(full, &error))?;
-    Ok(object(&name, meta))
+    let meta = Store::of(&name, full, token)?.look(&name.key, token);
+    Ok(object(&name, meta.map_err(|unanswered| unanswered.of(full))?))
 }
 
-pub(super) fn list(full: &str) -> Result<Listing, ObjectError> {
+pub(super) fn list(full: &str, token: &CancellationToken) -> Result<Listing, ObjectError> {
     let name = Name::of(full)?;
-    let store = Store::of(&name, full)?;
-    let wrong = |error| failed(full, &error);
+    let store = Store::of(&name, full, token)?;
+    let wrong = |unanswered: Unanswered| unanswered.of(full);
     let mut is_folder = false;
     let found = if let Some(folder) = name.before_pattern() {
         let why = "its pattern cannot be read";
@@ -174,19 +161,16 @@ pub(super) fn list(full: &str) -> Result<Listing, ObjectError> {
             require_literal_leading_dot: true,
             ..glob::MatchOptions::default()
         };
-        let mut found = store.below(folder).map_err(wrong)?;
+        let mut found = store.below(folder, token).map_err(wrong)?;
         found.retain(|meta| pattern.matches_with(meta.location.as_ref(), options));
         found
     } else {
-        match if name.is_folder { None } else { Some(store.look(&name.key)) } {
+        match if name.is_folder { None } else { Some(store.look(&name.key, token)) } {
             Some(Ok(meta)) => vec![meta],
-            Some(Err(error)) if !matches!(error, Error::NotFound { .. }) => {
-                return Err(wrong(error));
-            }
             // A folder exists only as a part of names.
-            None | Some(Err(_)) => {
+            None | Some(Err(Unanswered::Failed(Error::NotFound { .. }))) => {
                 is_folder = true;
-                let mut found = store.below(&name.key).map_err(wrong)?;
+                let mut found = store.below(&name.key, token).map_err(wrong)?;
                 let hidden = |meta: &ObjectMeta| {
                     let below = &meta.location.as_ref()[name.key.len()..];
                     below.split('/').any(|part| part.starts_with('.'))
@@ -194,6 +178,7 @@ pub(super) fn list(full: &str) -> Result<Listing, ObjectError> {
                 found.retain(|meta| !hidden(meta));
                 found
             }
+            Some(Err(unanswered)) => return Err(wrong(unanswered)),
         }
     };
     if found.is_empty() {
@@ -207,39 +192,56 @@ pub(super) fn list(full: &str) -> Result<Listing, ObjectError> {
 pub(super) fn read(
     full: &str,
     merged: usize,
+    token: &CancellationToken,
 ) -> Result<(Object, Box<dyn Read + Send>), ObjectError> {
-    let object = look(full)?;
-    let mut download = download(&object)?;
+    let object = look(full, token)?;
+    let mut download = download(&object, token)?;
     download.is_one_of(merged);
     Ok((object, Box::new(download)))
 }
 
-fn download(object: &Object) -> Result<Download, ObjectError> {
+fn download(object: &Object, token: &CancellationToken) -> Result<Download, ObjectError> {
     let name = Name::of(&object.name)?;
-    let store = Store::of(&name, &object.name)?;
+    let store = Store::of(&name, &object.name, token)?;
     let key = Key::parse(&name.key).map_err(|error| failed(&object.name, &error.into()))?;
-    Ok(Download::new(store, key, object.clone()))
+    Ok(Download::new(store, key, object.clone(), token.clone()))
 }
 
-pub(super) fn fetch(object: &Object) -> Result<File, ObjectError> {
+pub(super) fn fetch(
+    object: &Object,
+    token: &CancellationToken,
+    copied: &dyn Fn(u64),
+) -> Result<File, ObjectError> {
+    copy(object, download(object, token)?, copied)
+}
+
+/// The bytes of an object in a file; `copied` gets how many there are so far.
+fn copy(
+    object: &Object,
+    mut download: Download,
+    copied: &dyn Fn(u64),
+) -> Result<File, ObjectError> {
     let kept = |source| ObjectError::Temporary { name: object.name.clone(), source };
-    let (mut file, mut download) = (unnamed().map_err(kept)?, download(object)?);
+    let (mut file, mut done) = (unnamed().map_err(kept)?, 0);
+    copied(done);
     while let Some(chunk) = download.chunk()? {
         file.write_all(&chunk).map_err(kept)?;
+        done += chunk.len() as u64;
+        copied(done);
     }
     file.seek(SeekFrom::Start(0)).map_err(kept)?;
     Ok(file)
 }
 
-pub(super) fn footer(full: &str) -> Result<File, ObjectError> {
-    let object = look(full)?;
+pub(super) fn footer(full: &str, token: &CancellationToken) -> Result<File, ObjectError> {
+    let object = look(full, token)?;
     let kept = |source| ObjectError::Temporary { name: full.to_owned(), source };
     let mut file = unnamed().map_err(kept)?;
     file.set_len(object.bytes).map_err(kept)?;
     let mut wanted = FOOTER_BYTES.min(object.bytes);
     loop {
         let from = object.bytes - wanted;
-        let mut download = download(&object)?;
+        let mut download = download(&object, token)?;
         download.skip_to(from);
         file.seek(SeekFrom::Start(from)).map_err(kept)?;
         while let Some(chunk) = download.chunk()? {
@@ -265,3 +267,6 @@ fn unnamed() -> io::Result<File> {
     // Where there are none without a name, it has one until this function ends.
     Unfinished::create(Path::new(&place), Readers::Owner)?.file().try_clone()
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ __nbuf_preexec() {
 }
 __nbuf_precmd() {
   local code=$? now=$EPOCHREALTIME line
-  if [[ -n $__nbuf_began ]]; then
+  if [[ -n ${__nbuf_began-} ]]; then
     print -r -u $__nbuf_to -- "p $(( int((now - __nbuf_began) * 1e6) ))"
     if IFS= read -r -t 2 -u $__nbuf_from line; then
       print -r -u 2 -- $line
@@ -20,7 +20,7 @@ __nbuf_precmd() {
   fi
   return $code
 }
-if [[ -o interactive && -z $__nbuf_helper ]]; then
+if [[ -o interactive && -z ${__nbuf_helper-} ]]; then
   zmodload zsh/datetime zsh/mathfunc
   autoload -Uz add-zsh-hook
   if read -r __nbuf_helper __nbuf_place < <(@NBUF@ shell-helper $$); then

@@ -3,7 +3,8 @@
 use expect_test::{Expect, expect};
 use nbuf::experiment::result::{CurveDocument, PolicyCurve};
 
-use super::super::{plot, sample};
+use super::super::plot;
+use super::sample;
 
 #[track_caller]
 fn check(document: &CurveDocument, wide: &Expect, narrow: &Expect) {

@@ -3,7 +3,8 @@
 use console::measure_text_width as width_of;
 use expect_test::expect;
 
-use super::super::{csv, page, sample, table};
+use super::super::{csv, page, table};
+use super::sample;
 use crate::show::page::tests::well_formed;
 
 #[test]

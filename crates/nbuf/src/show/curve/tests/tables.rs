@@ -2,7 +2,8 @@
 
 use expect_test::expect;
 
-use super::super::{sample, table};
+use super::super::table;
+use super::sample;
 
 #[test]
 fn one_policy() {

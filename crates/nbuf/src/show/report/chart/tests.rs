@@ -8,7 +8,7 @@ use nbuf::experiment::size::recommend;
 use nbuf::units::Bytes;
 
 use super::{Mark, marks, modelled, picture};
-use crate::show::sample;
+use crate::show::tests as sample;
 
 fn check(curve: &Curve, verified: &[(Bytes, u64)], narrow: &Expect, wide: &Expect) {
     let advice = recommend(curve, &sample::MEMORY, Bytes(128 << 10)).unwrap();

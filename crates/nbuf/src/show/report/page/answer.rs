@@ -117,7 +117,9 @@ impl<'a> Answer<'a> {
 
     fn proof(&self) -> Vec<String> {
         if let Some(search) = &self.report.search {
-            return vec![format!("measured by {}", count(search.runs.len() as u64, "run", "runs"))];
+            let is_measured = self.report.verdict == Verdict::Measured;
+            let verb = if is_measured { "measured" } else { "not proved" };
+            return vec![format!("{verb} by {}", count(search.runs.len() as u64, "run", "runs"))];
         }
         let verify = &self.report.verify;
         let finished = self.finished().count();

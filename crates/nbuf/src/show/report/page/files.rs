@@ -13,34 +13,34 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> Vec<Part> {
     if top.is_empty() {
         return Vec::new();
     }
+    let sum = FileShare {
+        name: count(others.files, "other file", "other files"),
+        pages: others.pages,
+        accesses: others.accesses,
+        fills: others.fills,
+        fills_at_floor: others.fills_at_floor,
+        fills_unlimited: others.fills_unlimited,
+    };
     let is_recommended = report.recommend.is_some();
     let fills = if is_recommended { "fills" } else { "fills, unlimited" };
-    let mut columns = vec![text("file")];
-    columns.extend(["pages", "size touched", "accesses", fills].map(number));
-    if is_recommended {
-        columns.extend(["would gain", "would lose"].map(number));
-    }
-    let all = (top.iter().map(|file| file.fills).sum::<u64>() + others.fills).max(1);
-    let mut table = Table::new("Files by fills", columns);
-    for file in top {
-        table.row(row(file, &file.name, all, is_recommended));
-    }
-    if others.files > 0 {
-        let sum = FileShare {
-            name: String::new(),
-            pages: others.pages,
-            accesses: others.accesses,
-            fills: others.fills,
-            fills_at_floor: others.fills_at_floor,
-            fills_unlimited: others.fills_unlimited,
-        };
-        table.row(row(
-            &sum,
-            &count(others.files, "other file", "other files"),
-            all,
-            is_recommended,
-        ));
-    }
+    let all = (top.iter().map(|file| file.fills).sum::<u64>() + others.fills).max(1) as f64;
+    let difference = |more: u64, less: u64| match more.saturating_sub(less) {
+        0 => Cell::class("–", "faint"),
+        some => grouped(some).into(),
+    };
+    let rows = top.iter().chain((others.files > 0).then_some(&sum));
+    let table = Table::of("Files by fills", rows)
+        .column(text("file"), |file| Cell::class(&file.name, "path"))
+        .column(number("pages"), |file| grouped(file.pages))
+        .column(number("size touched"), |file| Pages(file.pages).bytes().to_string())
+        .column(number("accesses"), |file| grouped(file.accesses))
+        .column(number(fills), |file| Cell::bar(grouped(file.fills), file.fills as f64 / all))
+        .column_if(is_recommended, number("would gain"), |file| {
+            difference(file.fills, file.fills_unlimited)
+        })
+        .column_if(is_recommended, number("would lose"), |file| {
+            difference(file.fills_at_floor, file.fills)
+        });
     let note = report.recommend.as_ref().map(|recommend| {
         Part::Note(format!(
             "Fills are those predicted at the recommended {} of cache. Would gain: fills that \
@@ -49,24 +49,5 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> Vec<Part> {
             recommend.cache_bytes, recommend.floor_bytes
         ))
     });
-    [Part::Table(table)].into_iter().chain(note).collect()
-}
-
-fn row(file: &FileShare, name: &str, all: u64, is_recommended: bool) -> Vec<Cell> {
-    let mut cells = vec![
-        Cell::class(name, "path"),
-        grouped(file.pages).into(),
-        Pages(file.pages).bytes().to_string().into(),
-        grouped(file.accesses).into(),
-        Cell::bar(grouped(file.fills), file.fills as f64 / all as f64),
-    ];
-    if is_recommended {
-        let difference = |more: u64, less: u64| match more.saturating_sub(less) {
-            0 => Cell::class("–", "faint"),
-            some => grouped(some).into(),
-        };
-        cells.push(difference(file.fills, file.fills_unlimited));
-        cells.push(difference(file.fills_at_floor, file.fills));
-    }
-    cells
+    [Part::Table(table.done())].into_iter().chain(note).collect()
 }

@@ -44,7 +44,7 @@ pub(crate) fn page(report: &SizeReport, detail: &Detail<'_>) -> String {
         lead.extend(
             report.target.as_ref().map(|target| Part::Note(sentence(&target_line(target)))),
         );
-        let paste = paste(recommend, true, usize::MAX);
+        let paste = paste(report, recommend, usize::MAX);
         let lines = paste.lines().skip(1).map(|line| line.strip_prefix("  ").unwrap_or(line));
         lead.push(Part::Lines(lines.collect::<Vec<_>>().join("\n")));
     }
@@ -58,17 +58,13 @@ pub(crate) fn page(report: &SizeReport, detail: &Detail<'_>) -> String {
         ("What was not seen", unseen::section(report)),
         ("Machine and recording", machine::section(report, detail)),
     ];
-    Page {
-        verb: "size",
-        title: format!("{}: how much memory", shortened(&command, 80)),
-        heading: command,
-        answers: vec![Answer::of(report).shown()],
-        tiles,
-        lead,
-        sections: sections.map(|(title, parts)| (title.to_owned(), parts)).into(),
-        words: &WORDS,
-    }
-    .html()
+    Page::new("size", command.as_str(), &WORDS)
+        .title(format!("{}: how much memory", shortened(&command, 80)))
+        .answers([Answer::of(report).shown()])
+        .tiles(tiles)
+        .lead(lead)
+        .sections(sections)
+        .html()
 }
 
 /// The command as a shell would be given it.
@@ -107,6 +103,4 @@ fn windows(report: &SizeReport) -> Vec<Part> {
 }
 
 #[cfg(test)]
-pub(crate) mod sample;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -30,23 +30,9 @@ pub(super) fn section(report: &SizeReport) -> Vec<Part> {
         "Each prediction was written down before the command ran again, from a cold cache, under a \
          real memory limit; {count}.{medians}"
     );
-    let columns = [
-        number("memory limit"),
-        number("cache in it"),
-        number("fills predicted"),
-        number("fills measured"),
-        words("verdict"),
-        number("read"),
-        number("written"),
-        number("major faults"),
-        number("seconds"),
-        number("estimated"),
-        number("waited"),
-    ];
-    let table = Table::new("Runs under memory limits", columns);
-    let table = table.with(report.verify.iter().map(row));
     let notes = notes(report).into_iter().map(|note| Part::Note(sentence(&note)));
-    [Part::Text(text), Part::Table(table)].into_iter().chain(notes).chain(searched).collect()
+    let parts = [Part::Text(text), Part::Table(table(&report.verify))];
+    parts.into_iter().chain(notes).chain(searched).collect()
 }
 
 /// The runs that found the size.
@@ -59,27 +45,35 @@ fn searched(search: &SearchReport) -> Vec<Part> {
     vec![Part::Text(text), Part::Table(search_table(search))]
 }
 
-fn row(run: &Verified) -> [Cell; 11] {
-    let mood = match run.within_band {
-        Some(true) => "good",
-        Some(false) => "bad",
-        None => "open",
+fn table(runs: &[Verified]) -> Table {
+    let verdict = |run: &Verified| {
+        let mood = match run.within_band {
+            Some(true) => "good",
+            Some(false) => "bad",
+            None => "open",
+        };
+        Cell::class(verdict(run), mood)
     };
     let with = |median: String, spread: Option<String>| match spread {
         Some(spread) => format!("{median} ({spread})"),
         None => median,
     };
-    [
-        limit(run).into(),
-        run.cache_bytes.to_string().into(),
-        band(run).into(),
-        with(grouped(run.measured_fills), spread_of_fills(run)).into(),
-        Cell::class(verdict(run), mood),
-        run.read_bytes.to_string().into(),
-        run.written_bytes.to_string().into(),
-        grouped(run.major_faults).into(),
-        with(format!("{:.2}", run.measured_seconds), spread_of_seconds(run)).into(),
-        estimate(run).into(),
-        format!("{:.2}", run.memory_pressure_seconds.max(run.io_pressure_seconds)).into(),
-    ]
+    let waited = |run: &Verified| run.memory_pressure_seconds.max(run.io_pressure_seconds);
+    Table::of("Runs under memory limits", runs)
+        .column(number("memory limit"), limit)
+        .column(number("cache in it"), |run| run.cache_bytes.to_string())
+        .column(number("fills predicted"), band)
+        .column(number("fills measured"), |run| {
+            with(grouped(run.measured_fills), spread_of_fills(run))
+        })
+        .column(words("verdict"), verdict)
+        .column(number("read"), |run| run.read_bytes.to_string())
+        .column(number("written"), |run| run.written_bytes.to_string())
+        .column(number("major faults"), |run| grouped(run.major_faults))
+        .column(number("seconds"), |run| {
+            with(format!("{:.2}", run.measured_seconds), spread_of_seconds(run))
+        })
+        .column(number("estimated"), estimate)
+        .column(number("waited"), |run| format!("{:.2}", waited(run)))
+        .done()
 }

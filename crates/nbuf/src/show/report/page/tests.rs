@@ -1,5 +1,7 @@
 //! The page as a reader of markup sees it, and its sentence in every case.
 
+pub(crate) mod sample;
+
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
@@ -7,10 +9,10 @@ use nbuf::experiment::result::{
     Advice, ReadaheadPoint, Sample as RunSample, TargetReport, TimePoint, Verified,
 };
 
-use super::sample::{HOSTILE, Sample, full};
 use super::*;
 use crate::show::page::tests::well_formed;
 use nbuf::units::Bytes;
+use sample::{HOSTILE, Sample, full};
 
 fn lacking() -> [Sample; 3] {
     let mut unverified = full();

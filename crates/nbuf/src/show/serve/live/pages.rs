@@ -58,23 +58,14 @@ impl View for Served {
         let Some(now) = seen.last() else { return String::new() };
         let hits = now.hit_ratio_ever.map_or_else(|| "no page yet".to_owned(), percent);
         let answer = Answer::new(Mood::Good, format!("Hits since the start: {hits}."));
-        let mut sections = vec![
-            ("This interval".to_owned(), vec![Part::Lines(super::text(now))]),
-            ("Intervals up to it".to_owned(), vec![Part::Table(table(seen))]),
-        ];
-        let six = now.seen.figures.as_ref();
-        sections
-            .extend(six.into_iter().flat_map(|six| figures::sections(six, figures::Of::Server)));
-        Page {
-            verb: "watch",
-            title: format!("nbuf watch: {}", now.stamp()),
-            heading: format!("A server at {} UTC", clock(now.unix_seconds)),
-            answers: vec![answer],
-            sections,
-            words: &WORDS,
-            ..Page::default()
-        }
-        .html()
+        let six = now.seen.figures.as_ref().into_iter();
+        Page::new("watch", format!("A server at {} UTC", clock(now.unix_seconds)), &WORDS)
+            .title(format!("nbuf watch: {}", now.stamp()))
+            .answers([answer])
+            .section("This interval", [Part::Lines(super::text(now))])
+            .section("Intervals up to it", [Part::Table(table(seen))])
+            .sections(six.flat_map(|six| figures::sections(six, figures::Of::Server)))
+            .html()
     }
 }
 
@@ -189,24 +180,13 @@ fn six(now: &Served, width: usize) -> Vec<Line<'static>> {
 }
 
 fn table(seen: &[&Served]) -> Table {
-    let columns = [
-        words("time"),
-        number("reads a second"),
-        number("hits"),
-        number("evicted"),
-        number("disc reads a second"),
-        number("dirty bytes"),
-    ];
-    let rows = seen.iter().rev().take(ROWS).map(|served| {
-        let d = &served.seen;
-        [
-            clock(served.unix_seconds),
-            served.rate(d.reads),
-            d.hit_ratio.map_or_else(|| "-".to_owned(), percent),
-            served.rate(d.misses.evicted),
-            served.rate(d.disc_reads),
-            grouped(d.owed_bytes),
-        ]
-    });
-    Table::new("The newest first", columns).with(rows)
+    let hits = |served: &Served| served.seen.hit_ratio.map_or_else(|| "-".to_owned(), percent);
+    Table::of("The newest first", seen.iter().copied().rev().take(ROWS))
+        .column(words("time"), |served| clock(served.unix_seconds))
+        .column(number("reads a second"), |served| served.rate(served.seen.reads))
+        .column(number("hits"), hits)
+        .column(number("evicted"), |served| served.rate(served.seen.misses.evicted))
+        .column(number("disc reads a second"), |served| served.rate(served.seen.disc_reads))
+        .column(number("dirty bytes"), |served| grouped(served.seen.owed_bytes))
+        .done()
 }

@@ -121,7 +121,12 @@ fn each_page_has_its_figures_at_each_size() {
         }
         screen.key(Key::Next);
     }
-    let export = |name: &str| ServeDocument { name: name.to_owned(), ..served().seen };
+    let tier = ServeTier { reads: 8, read_hits: 6, size_bytes: 1 << 20, ..ServeTier::default() };
+    let export = |name: &str| ServeDocument {
+        name: name.to_owned(),
+        tier: (name == "b").then(|| tier.clone()),
+        ..served().seen
+    };
     let exports = vec![export("a"), export("b")];
     let total = ServeDocument { exports: exports.clone(), ..served().seen };
     let both = Served::new(0.0, &total, &total);
@@ -131,6 +136,8 @@ fn each_page_has_its_figures_at_each_size() {
     };
     assert_eq!(shown(2).matches("lru 2.00 MiB").count(), 2);
     assert_eq!(shown(4).lines().count(), 4);
+    let tiers = "\ntier      b: 3.00/s of 4.00/s reads hit, 0 B of 1.00 MiB\n";
+    assert!(shown(0).contains(tiers), "{}", shown(0));
     let page = Served::html(&screen.shown());
     assert!(page.contains("Service time distribution") || page.contains("service time"), "{page}");
     assert!(page.contains("500/s") && page.contains("</html>"));

@@ -58,7 +58,8 @@ fn processors(seen: &WatchDocument) -> Vec<Family> {
 fn queue(seen: &WatchDocument) -> Vec<Family> {
     let queue = &seen.queue;
     let states = states(&seen.states).map(|(state, count)| (state, Value::Gauge(count as f64)));
-    let entries = queue.entries.map(counted).unwrap_or_default();
+    let [entries, exits] =
+        [queue.entries, queue.exits].map(|count| count.map(counted).unwrap_or_default());
     vec![
         plain(
             "run_queue_length",
@@ -66,6 +67,7 @@ fn queue(seen: &WatchDocument) -> Vec<Family> {
             now(queue.length_mean),
         ),
         plain("run_queue_entries", "Times that a thread became able to run", entries),
+        plain("run_queue_exits", "Times that a thread stopped being able to run", exits),
         plain("context_switches", "Context switches", counted(queue.switches)),
         plain("tasks_created", "Processes and threads that were made", counted(queue.created)),
         plain("processes", "Processes by the state of their first thread", by("state", states)),

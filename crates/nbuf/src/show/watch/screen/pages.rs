@@ -77,6 +77,9 @@ fn processors(
     lines.push(strip("running", seen, width, Some(1.0), busy));
     lines.push(strip("multiprogramming idle", seen, width, Some(1.0), idle));
     lines.push(strip("queue", seen, width, None, |seen| seen.queue.length_mean));
+    // The states of processes over time, as core watch had them; the others are below.
+    lines.push(strip("processes running", seen, width, None, |seen| seen.states.running as f64));
+    lines.push(strip("processes at a disc", seen, width, None, |seen| seen.states.disc as f64));
     lines.push(Line::default());
     written(&mut lines, |line| {
         // The shares are above.

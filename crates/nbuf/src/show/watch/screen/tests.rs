@@ -46,6 +46,23 @@ fn each_page_shows_its_figures_and_all_show_the_cost() {
 }
 
 #[test]
+fn the_states_of_processes_have_strips_over_time() {
+    let mut screen = Screen::new(false, false);
+    for (running, disc) in [(1, 0), (8, 2), (4, 4)] {
+        let mut seen = sample();
+        (seen.states.running, seen.states.disc) = (running, disc);
+        screen.take(seen);
+    }
+    let text = drawn(&mut screen, 80, 24);
+    let row = |name: &str| text.lines().find(|line| line.contains(name)).expect(name).to_owned();
+    // The last interval is at the right, and the highest one is full.
+    assert!(row("processes running").contains("4.00") && row("processes running").contains("▁█▄"));
+    assert!(
+        row("processes at a disc").contains("4.00") && row("processes at a disc").contains(" ▄█")
+    );
+}
+
+#[test]
 fn a_terminal_that_is_too_small_says_so() {
     assert!(drawn(&mut screen(1), 59, 24).contains("too small"));
     assert!(drawn(&mut screen(1), 80, 11).contains("60x12 is needed"));

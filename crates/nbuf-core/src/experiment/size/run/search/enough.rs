@@ -62,6 +62,15 @@ impl Enough {
         !is_stopped || run.fills > self.fills
     }
 
+    /// Whether a run that was stopped had missed the goal by then.
+    pub(super) fn is_missed(&self, run: &SearchRun) -> bool {
+        match self.goal {
+            SearchGoal::Fills => run.fills > self.fills,
+            SearchGoal::Seconds(most) => run.seconds > most,
+            SearchGoal::Stall(most) => run.stall_share() > most,
+        }
+    }
+
     /// A run that verified a prediction, as one of the search.
     pub(super) fn of_verified(&self, run: &Verified) -> Option<SearchRun> {
         let searched = SearchRun::from(run);
@@ -134,6 +143,10 @@ mod tests {
         let decided = [15_000, 22_001].map(|it| less.is_decided(&stopped(run(it, 1.0, 0.0))));
         assert_eq!(decided, [false, true]);
         assert!(less.is_decided(&run(15_000, 1.0, 0.0)));
+        let missed = |target, run| Enough::of(target, &unlimited).is_missed(&stopped(run));
+        assert_eq!([11_000, 11_001].map(|it| missed(None, run(it, 9.0, 9.0))), [false, true]);
+        assert_eq!([2.9, 3.1].map(|it| missed(slower, run(1, it, 0.0))), [false, true]);
+        assert_eq!([0.09, 0.10].map(|it| missed(stall, run(1, 9.0, it))), [false, true]);
         check(
             slower,
             SearchRun { limit_bytes: None, ..run(1, 9.0, 0.0) },

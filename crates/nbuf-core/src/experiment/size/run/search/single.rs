@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::{HOPELESS, MEASURING, Search};
 use crate::experiment::fills::Counter;
 use crate::experiment::result::{SearchGoal, SearchOutcome, SearchRun};
-use crate::experiment::size::Error;
 use crate::experiment::target::Target;
 use crate::experiment::verify;
 use crate::meter::probe::residency::Residency;
@@ -18,23 +17,24 @@ use crate::workload::command::{self, Job, run};
 const THRASHING: u64 = 16;
 
 impl Search<'_> {
-    /// Makes a run. None if a signal ended it, or if it could not be made.
-    pub(super) fn measure(&mut self, limit: Option<Bytes>) -> Result<Option<SearchRun>, Error> {
+    /// Makes a run. None if a signal ended it, or if it could not be made: runs that were made before stay, also where
+    /// the preparation of this one fails or outlasts the time for all runs.
+    pub(super) fn measure(&mut self, limit: Option<Bytes>) -> Option<SearchRun> {
         let subject = self.subject;
         let observer = subject.session.observer;
         observer.progress(MEASURING, self.made, self.most);
         self.made += 1;
-        subject.prepare()?;
+        if let Err(error) = subject.prepare() {
+            observer.failure(&error);
+            return None;
+        }
         if subject.session.cancellation.poll().is_some() {
-            return Ok(None);
+            return None;
         }
-        match self.measured(limit) {
-            Ok(run) => Ok(run),
-            Err(error) => {
-                observer.failure(&error);
-                Ok(None)
-            }
-        }
+        self.measured(limit).unwrap_or_else(|error| {
+            observer.failure(&error);
+            None
+        })
     }
 
     fn measured(&self, limit: Option<Bytes>) -> Result<Option<SearchRun>, verify::Error> {
@@ -60,8 +60,7 @@ impl Search<'_> {
         };
         counter.stop_above(self.enough.fills.saturating_mul(hopeless));
         let output = subject.session.output.stream();
-        let output = command::repeating(output.as_fd())?;
-        let standard = [Some(subject.input.again()?), Some(output), None];
+        let standard = command::repeated(&subject.input, output.as_fd())?;
         let deadline = Some(self.time_for_run());
         let job = Job { group: Some(&group), standard, until: subject.spec.until, deadline };
         let ended = run(&subject.command, job, &mut counter, subject.signals)?;

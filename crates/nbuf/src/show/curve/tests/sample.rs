@@ -5,7 +5,7 @@ use nbuf::experiment::result::{
     PolicyCurve, SampleFacts, TraceSummary,
 };
 
-use super::super::scale::whole;
+use crate::show::scale::whole;
 
 /// A hostile name of a file, with markup and control characters.
 pub(super) const HOSTILE: &str =

@@ -7,7 +7,7 @@ use nbuf::experiment::result::{
 use nbuf::experiment::size::{cliffs, recommend};
 use nbuf::units::Bytes;
 
-use crate::show::sample::{MEMORY, cliff, cliff_verified};
+use crate::show::tests::{MEMORY, cliff, cliff_verified};
 
 /// A hostile name of a file, with markup and control characters.
 pub(super) const HOSTILE: &str =
@@ -26,7 +26,7 @@ pub(crate) struct Sample {
 impl Sample {
     pub(crate) fn page(&self) -> String {
         let Self { report, curve, cliffs, files, facts, time } = self;
-        super::page(report, &Detail { curve, cliffs, files, facts, time })
+        super::super::page(report, &Detail { curve, cliffs, files, facts, time })
     }
 }
 

@@ -1,0 +1,127 @@
+//! The way back to the disc: all that is owed and safe in the journal, in the order of the disc, and then a flush.
+//!
+//! An error of the disc loses nothing: all of it is written again later, as nothing says what of it the disc has.
+
+use std::collections::VecDeque;
+
+use super::owed::{Extent, gather};
+use super::{Job, Journaled};
+use crate::disc::{Disc, DiscError};
+use crate::trace::request::{Op, Request};
+use crate::units::Nanos;
+
+/// Requests to the disc at once: they leave it room for reads.
+const REQUESTS_MAX: u32 = 8;
+/// The time after an error.
+const PAUSE: Nanos = Nanos(500_000_000);
+
+/// What is on its way to the disc.
+#[derive(Debug, Default)]
+enum Round {
+    #[default]
+    None,
+    Writing {
+        left: VecDeque<Extent>,
+        under_way: u32,
+        /// The last record whose bytes are in it.
+        seq: u64,
+        error: Option<DiscError>,
+    },
+    Flushing {
+        seq: u64,
+    },
+}
+
+/// The way back.
+#[derive(Debug, Default)]
+pub(super) struct Back {
+    round: Round,
+    /// When the next round may begin, after an error.
+    at: Nanos,
+}
+
+impl Back {
+    /// Whether nothing is on its way.
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.round, Round::None)
+    }
+}
+
+impl<D: Disc, J: Disc> Journaled<D, J> {
+    /// Begins a round, if there is something to write and all of it is safe in the journal. Without a journal nothing
+    /// becomes safer by waiting.
+    pub(super) fn begin_back(&mut self) {
+        let may_begin = self.lost.is_some() || !self.log.is_unsynced();
+        if !may_begin || !self.back.is_idle() || self.owed.is_empty() || self.now < self.back.at {
+            return;
+        }
+        let (left, seq) = (self.owed.extents(), self.log.written_seq);
+        self.back.round = Round::Writing { left, under_way: 0, seq, error: None };
+        self.write_more();
+    }
+
+    /// Whether a round may begin again by then, after an error.
+    pub(super) fn is_due(&self, until: Nanos) -> bool {
+        let may_begin = self.back.is_idle() && !self.owed.is_empty();
+        may_begin && self.back.at > Nanos::ZERO && self.back.at <= until
+    }
+
+    /// Begins again after an error.
+    pub(super) fn retry(&mut self) {
+        self.now = self.now.max(self.back.at);
+        self.go_on();
+    }
+
+    fn write_more(&mut self) {
+        let Round::Writing { left, under_way, seq, error } = &mut self.back.round else { return };
+        while *under_way < REQUESTS_MAX {
+            let Some((request, data)) = gather(left) else { break };
+            *under_way += 1;
+            let task = self.jobs.insert(Job::Back);
+            self.backing.submit(self.now, Request { task, ..request }, data);
+        }
+        if *under_way > 0 {
+            return;
+        }
+        let seq = *seq;
+        if let Some(error) = error.take() {
+            return self.failed(&error);
+        }
+        self.back.round = Round::Flushing { seq };
+        let task = self.jobs.insert(Job::Flush);
+        let flush = Request { task, ..Request::new(Op::Flush, 0, 0) };
+        self.backing.submit(self.now, flush, Vec::new());
+    }
+
+    /// The disc has answered a write.
+    pub(super) fn written_back(&mut self, outcome: Result<(), DiscError>) {
+        if let Round::Writing { left, under_way, error, .. } = &mut self.back.round {
+            *under_way -= 1;
+            if let Err(why) = outcome {
+                left.clear();
+                error.get_or_insert(why);
+            }
+        }
+        self.write_more();
+        self.go_on();
+    }
+
+    /// The disc has answered the flush behind them.
+    pub(super) fn backing_flushed(&mut self, outcome: Result<(), DiscError>) {
+        let Round::Flushing { seq } = self.back.round else { return };
+        match outcome {
+            Ok(()) => {
+                self.back = Back::default();
+                self.owed.forget(seq);
+                self.log.gone(seq);
+            }
+            Err(error) => self.failed(&error),
+        }
+        self.go_on();
+    }
+
+    fn failed(&mut self, error: &DiscError) {
+        self.back = Back { round: Round::None, at: self.now + PAUSE };
+        self.fail_waiting(error);
+    }
+}

@@ -1,0 +1,45 @@
+//! The snapshot of a store, to be joined to the requests of a trace: opened, and judged.
+
+use super::reading::{Reading, named};
+use super::{Error, Spec};
+use crate::cache::allocator::Allocator;
+use crate::experiment::joined;
+use crate::experiment::session::Session;
+use crate::trace::request::Unit;
+use crate::units::Bound;
+use crate::workload::format::snapshot::{Join, Lengths};
+use crate::workload::source::{Source, input_name, open_snapshot};
+
+/// The snapshot of the spec, ready to be joined to the trace.
+pub(super) fn open(
+    spec: &Spec,
+    session: &Session<'_>,
+    source: &Source,
+    memory: Bound,
+) -> Result<Option<Join>, Error> {
+    let Some(path) = &spec.snapshot else { return Ok(None) };
+    let detected = source.detected();
+    if detected.unit != Unit::Keys {
+        return Err(Error::SnapshotOfPages { name: named(spec), format: detected.format.name });
+    }
+    let token = session.opening_quietly().token;
+    let snapshot = open_snapshot(path, memory.without(source.bytes()), &token)?;
+    let lengths = match spec.allocator {
+        Allocator::Exact | Allocator::Jemalloc => Lengths::KeysAndValues,
+        // These add the key themselves.
+        Allocator::Redis { .. } | Allocator::Memcached { .. } => Lengths::Values,
+    };
+    Ok(Some(Join::new(snapshot, lengths)))
+}
+
+/// Refuses a snapshot that has no key of the trace.
+pub(super) fn must_match(spec: &Spec, reading: &Reading<'_>) -> Result<(), Error> {
+    let Some((join, path)) = reading.join.as_ref().zip(spec.snapshot.as_ref()) else {
+        return Ok(());
+    };
+    if joined::is_foreign(join) && !reading.is_ended() {
+        let (name, snapshot, broken) = (named(spec), input_name(path), join.snapshot().broken());
+        return Err(Error::NoKeyOfSnapshot { name, snapshot, broken });
+    }
+    Ok(())
+}

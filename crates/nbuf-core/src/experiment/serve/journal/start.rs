@@ -1,0 +1,158 @@
+//! What a start does with the journal of the run before, and with the mark of the disc.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use super::file::{is_known, read};
+use super::mark::{Mark, Seen};
+use super::{JournalError, say};
+use crate::cache::journaled::{Checkpoint, Owed, Replayed, replay};
+use crate::disc::DiscError;
+use crate::experiment::notice::TierNotice;
+use crate::experiment::serve::{Dirty, Error, ExportSpec, TierSpec};
+use crate::experiment::session::Observer;
+use crate::sys::files::Place;
+use crate::units::Bytes;
+
+/// No real number of a run is higher.
+const GENERATION_MAX: u64 = u64::MAX / 2;
+
+/// What is known at a start.
+pub(super) struct Start<'a> {
+    pub(super) export: &'a ExportSpec,
+    pub(super) path: &'a Path,
+    pub(super) seen: Option<&'a Seen>,
+    /// Whether the disc can have a mark.
+    pub(super) has_mark: bool,
+    pub(super) is_read_only: bool,
+    pub(super) observer: &'a dyn Observer,
+}
+
+impl Start<'_> {
+    pub(super) fn wrong(&self, error: io::Error) -> Error {
+        JournalError::File { journal: self.path.to_owned(), error }.into()
+    }
+
+    fn say(&self, what: &TierNotice) {
+        say(self.path, what, self.observer);
+    }
+
+    /// Refuses a disc whose mark is not of the journal that was found, or of a later run of it. The mark of an earlier
+    /// run stayed where nothing was owed any more. A journal of another disc owes this one nothing, but an earlier run
+    /// may have.
+    pub(super) fn is_owed_nothing(
+        &self,
+        found: Option<&Checkpoint>,
+        owner: &[u8],
+    ) -> Result<(), Error> {
+        let Some(seen) = self.seen else { return Ok(()) };
+        let found = found.filter(|last| last.id == seen.id && last.generation >= seen.generation);
+        if found.is_some_and(|last| last.owner == owner) {
+            return Ok(());
+        }
+        // The last run of the journal was the one of the mark, and had all of its bytes on its disc.
+        let is_same_run = found.is_some_and(|last| last.generation == seen.generation);
+        match self.export.dirty {
+            Dirty::Write if is_same_run => return Ok(()),
+            Dirty::Discard => {
+                if !self.is_read_only {
+                    say(&seen.journal, &TierNotice::GivenUp, self.observer);
+                }
+                return Ok(());
+            }
+            _ => {}
+        }
+        let (disc, journal) = (self.export.disc.to_string(), seen.journal.clone());
+        Err(match (journal == self.path, is_same_run) {
+            (_, true) => JournalError::OtherSize { disc, journal },
+            (true, false) => JournalError::Replaced { disc, journal },
+            (false, false) => JournalError::Elsewhere { disc, journal },
+        }
+        .into())
+    }
+
+    /// The first checkpoint of this run, behind the last one of the run before, by two random numbers. The numbers of
+    /// runs leave gaps, so that a copy of a journal and the journal itself count differently.
+    pub(super) fn next(
+        &self,
+        last: &Checkpoint,
+        owner: Vec<u8>,
+        [id, gap]: [u64; 2],
+    ) -> Checkpoint {
+        let marked = self.seen.map_or(0, |seen| seen.generation.min(GENERATION_MAX));
+        Checkpoint {
+            // It is written at both places.
+            number: last.number.saturating_add(2),
+            generation: marked.max(last.generation).saturating_add(1 + (gap >> 32)),
+            seq: 1,
+            place: 0,
+            ring_bytes: self.export.tier.as_ref().map_or(0, TierSpec::ring_bytes),
+            // Without a journal there is no number.
+            id: if last.id == 0 { id.max(1) } else { last.id },
+            owner,
+        }
+    }
+
+    /// Takes the mark off, as the disc lacks nothing any more.
+    pub(super) fn unmark(&self, mark: Option<&Mark>) -> Result<(), Error> {
+        let (Some(mark), Some(_)) = (mark, self.seen) else { return Ok(()) };
+        let wrong = |error| JournalError::Mark { disc: self.export.disc.to_string(), error };
+        Ok(mark.remove().map_err(wrong)?)
+    }
+
+    /// Takes over the journal of the run before: its file, if it can be used on, and its checkpoint. What it owes is
+    /// written before. Only what would be refused is discarded.
+    pub(super) fn take(
+        &self,
+        file: File,
+        owner: &[u8],
+        write: impl FnOnce(&Owed) -> Result<(), DiscError>,
+    ) -> Result<(Option<File>, Option<Checkpoint>), Error> {
+        let journal = self.path.to_owned();
+        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+            return Err(JournalError::InUse { journal }.into());
+        }
+        let mut read_at = |at, room: &mut [u8]| read(&file, at, room);
+        let found = is_known(&file);
+        let found = found.and_then(|()| replay(&mut read_at).map_err(|why| why.to_string()));
+        let is_discarded = self.export.dirty == Dirty::Discard && !self.is_read_only;
+        let Replayed { checkpoint, owed } = match found {
+            Ok(found) => found,
+            Err(why) if is_discarded => {
+                let place = Place::of(self.path).and_then(|place| place.remove(&file));
+                place.map_err(|error| self.wrong(error))?;
+                self.say(&TierNotice::DiscardedUnread(why));
+                return Ok((None, None));
+            }
+            Err(why) => return Err(JournalError::Damaged { journal, why }.into()),
+        };
+        let bytes = Bytes(owed.bytes());
+        let is_ours = checkpoint.owner == owner && self.is_of_mark(&checkpoint);
+        if owed.is_empty() {
+            self.is_owed_nothing(Some(&checkpoint), owner)?;
+        } else if self.is_read_only {
+            return Err(JournalError::ReadOnly { journal, bytes }.into());
+        } else if is_discarded && !is_ours {
+            self.say(&TierNotice::Discarded(bytes));
+        } else if !is_ours && self.export.dirty != Dirty::Write {
+            return Err(JournalError::OtherDisc { journal, bytes }.into());
+        } else {
+            match write(&owed) {
+                Ok(()) => self.say(&TierNotice::WrittenBack(bytes)),
+                Err(_) if is_discarded => self.say(&TierNotice::Discarded(bytes)),
+                Err(error) => return Err(JournalError::Refused { journal, bytes, error }.into()),
+            }
+        }
+        Ok((Some(file), Some(checkpoint)))
+    }
+
+    /// Whether the mark of the disc is of this run, if the disc can have one.
+    fn is_of_mark(&self, last: &Checkpoint) -> bool {
+        let run = (last.id, last.generation);
+        !self.has_mark || self.seen.is_some_and(|seen| (seen.id, seen.generation) == run)
+    }
+}

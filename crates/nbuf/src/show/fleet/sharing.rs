@@ -1,0 +1,70 @@
+//! The cache that the volumes of a host share, against partitions of it.
+
+use nbuf::experiment::result::{
+    FleetBy, FleetDocument, FleetSharing, FleetSharingHost, FleetSharingVerdict,
+};
+use nbuf::units::count;
+
+use super::super::table::{Table, number, text};
+use super::{hits, memory, percent, short};
+
+/// The answer, a sentence.
+pub(super) fn answer(document: &FleetDocument) -> Option<String> {
+    let sharing = document.sharing.as_ref()?;
+    let with = |misses| percent(hits(sharing.accesses, misses));
+    let hosts = |verdict| {
+        let of = sharing.hosts.iter().filter(|host| host.verdict == verdict).count();
+        count(of as u64, "host hits", "hosts hit")
+    };
+    Some(format!(
+        "shared caches give {} % hits, the best partitions by {} {} %, equal ones {} %: {} more by sharing, {} more with \
+         partitions",
+        with(sharing.shared_misses),
+        by(sharing.by),
+        with(sharing.partitioned_misses),
+        with(sharing.equal_misses),
+        hosts(FleetSharingVerdict::Shared),
+        hosts(FleetSharingVerdict::Partitions)
+    ))
+}
+
+fn by(by: FleetBy) -> &'static str {
+    match by {
+        FleetBy::File => "file",
+        FleetBy::Directory => "directory",
+        FleetBy::Volume => "volume",
+        FleetBy::Host => "host",
+    }
+}
+
+/// The first hosts; a terminal has no room for all.
+pub(super) fn table(document: &FleetDocument, sharing: &FleetSharing, most: usize) -> Table {
+    let columns = [
+        text("host"),
+        number("memory").rank(1),
+        number("volumes").rank(2),
+        number("shared, %"),
+        number("partitions, %"),
+        number("equal, %").rank(3),
+        text("hits more"),
+    ];
+    let row = |host: &FleetSharingHost| {
+        let with = |misses| percent(hits(host.accesses, misses));
+        let better = match host.verdict {
+            FleetSharingVerdict::Either => "",
+            FleetSharingVerdict::Shared => "shared",
+            FleetSharingVerdict::Partitions => "partitions",
+        };
+        [
+            short(&host.host),
+            memory(document, host.pages),
+            host.partitions.len().to_string(),
+            with(host.shared_misses),
+            with(host.partitioned_misses),
+            with(host.equal_misses),
+            better.to_owned(),
+        ]
+    };
+    let caption = format!("Hits shared and partitioned by {}", by(sharing.by));
+    Table::new(caption, columns).with(sharing.hosts.iter().take(most).map(row))
+}
