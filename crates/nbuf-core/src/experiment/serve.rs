@@ -15,8 +15,10 @@ mod backend;
 mod check;
 mod config;
 mod describe;
+mod ends;
 mod error;
 mod export;
+mod in_time;
 mod journal;
 mod keep;
 mod kept;
@@ -63,6 +65,8 @@ use crate::path::nbd::{self, PassedSockets, Server, ServerError, Setup};
 use crate::sys::memory::available;
 use crate::units::Bytes;
 use describe::describe;
+use ends::Ends;
+use in_time::{STEP_MAX, in_time};
 
 /// Where a server can be reached, before its first client.
 #[derive(Clone, Debug)]
@@ -132,11 +136,20 @@ pub fn run_with(
     }
     let signals = session.cancellation.listen().map_err(Error::Signals)?;
     let wake = std::os::fd::AsFd::as_fd(signals.descriptor());
-    let mut keep = keep::Keep { spec, sizes_bytes, session, reread, credentials: None, ends: 0 };
+    let ends = &Ends::new(&session.cancellation, reread.is_some());
+    let mut keep = keep::Keep { spec, sizes_bytes, session, reread, credentials: None, ends };
     let drained = server.run(wake, &mut keep)?;
     let document = describe(spec, &keep.sizes_bytes, &server.snapshot());
     let is_clean = drained.error.is_none() && drained.owed_bytes == 0;
-    kept.end(&spec.exports, &mut server, is_clean, session.observer);
+    let insisted = || ends.is_second();
+    kept.end(&spec.exports, &mut server, is_clean, &insisted, session.observer);
+    // To close the file of a disc may take for ever, as to read it may: all has been said by then.
+    let backends = server.into_backends();
+    let close = move |_: &in_time::Steps| {
+        drop((backends, kept));
+        Ok(())
+    };
+    let _ = in_time(STEP_MAX, &insisted, close);
     Ok(ServeDocument { error: drained.error, owed_bytes: drained.owed_bytes, ..document })
 }
 

@@ -44,6 +44,7 @@ const BATCH_FORGET: u32 = 42;
 pub(super) struct Hanging {
     at: PathBuf,
     hangs: Arc<AtomicBool>,
+    keeps_flushes: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -57,10 +58,17 @@ impl Hanging {
         let options = format!("fd={},rootmode=40000,user_id=0,group_id=0", device.as_raw_fd());
         let options = CString::new(options).unwrap();
         mount("nbuf-test", at, "fuse", MountFlags::empty(), options.as_c_str()).ok()?;
-        let hangs = Arc::new(AtomicBool::new(false));
-        let served = Served { device, file, takes_direct, flushes, hangs: hangs.clone() };
+        let (hangs, keeps_flushes) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
+        let (own, own_flushes) = (hangs.clone(), keeps_flushes.clone());
+        let served =
+            Served { device, file, takes_direct, flushes, hangs: own, keeps_flushes: own_flushes };
         let thread = std::thread::spawn(move || served.serve());
-        Some(Self { at: at.to_owned(), hangs, thread: Some(thread) })
+        Some(Self { at: at.to_owned(), hangs, keeps_flushes, thread: Some(thread) })
+    }
+
+    /// Answers all but the closing of descriptors from now on.
+    pub(super) fn keep_flushes(&self) {
+        self.keeps_flushes.store(true, Ordering::SeqCst);
     }
 
     /// Takes no request from now on.
@@ -88,6 +96,7 @@ struct Served {
     takes_direct: bool,
     flushes: bool,
     hangs: Arc<AtomicBool>,
+    keeps_flushes: Arc<AtomicBool>,
 }
 
 impl Served {
@@ -118,7 +127,8 @@ impl Served {
 
     fn take(&self, request: &[u8]) {
         let operation = number(request, 4);
-        if matches!(operation, FORGET | BATCH_FORGET | INTERRUPT) {
+        let is_kept = operation == FLUSH && self.keeps_flushes.load(Ordering::SeqCst);
+        if is_kept || matches!(operation, FORGET | BATCH_FORGET | INTERRUPT) {
             return;
         }
         let (error, body) =

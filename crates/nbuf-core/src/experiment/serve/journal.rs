@@ -14,6 +14,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use super::in_time::{Insisted, STEP_MAX, in_time};
 use super::state::Source;
 use super::{Error, ExportSpec, TierSpec};
 use crate::cache::journaled::{Checkpoint, RING_BYTE, write_back};
@@ -114,12 +115,13 @@ impl JournalFile {
         }
     }
 
-    /// Takes the mark off, if nothing is owed.
-    pub(super) fn end(&self, is_clean: bool, observer: &dyn Observer) {
+    /// Takes the mark off, if nothing is owed. It waits for the disc, unless a second signal comes.
+    pub(super) fn end(&mut self, is_clean: bool, insisted: Insisted<'_>, observer: &dyn Observer) {
         if !is_clean {
             return say(&self.path, &TierNotice::Owes, observer);
         }
-        if let Some(Err(error)) = self.mark.as_ref().map(Mark::remove) {
+        let Some(mark) = self.mark.take() else { return };
+        if let Err(error) = in_time(STEP_MAX, insisted, move |_| mark.remove()) {
             say(&self.path, &TierNotice::Marked(error), observer);
         }
     }

@@ -1,14 +1,12 @@
 //! What a running server asks: its document, signals, and the file that SIGHUP has it read again.
 
+use super::ends::Ends;
 use super::{Error, ExportSpec, Readahead, Spec, TlsSpec, describe::describe};
 use crate::cache::tiered::DISC_REFUSED;
 use crate::experiment::notice::{Notice, ServeNotice, TierNotice};
 use crate::experiment::session::Session;
 use crate::path::nbd::{Change, Credentials, Keeper, Signalled, Snapshots};
 use crate::units::Bytes;
-
-/// The number of SIGHUP.
-const HANG_UP: i32 = 1;
 
 /// Reads the settings again.
 pub type Reread<'a> = &'a dyn Fn() -> Result<Spec, Error>;
@@ -22,7 +20,7 @@ pub(super) struct Keep<'a, 's> {
     /// Those that were read again, until the server takes them.
     pub(super) credentials: Option<Credentials>,
     /// Signals that end the server.
-    pub(super) ends: u32,
+    pub(super) ends: &'a Ends<'a>,
 }
 
 impl Keeper for Keep<'_, '_> {
@@ -32,14 +30,10 @@ impl Keeper for Keep<'_, '_> {
     }
 
     fn signals(&mut self) -> Signalled {
-        let mut changes = None;
-        while let Some(signal) = self.session.cancellation.take() {
-            match self.reread.filter(|_| signal.number == HANG_UP) {
-                Some(reread) => changes = self.read_again(reread).or(changes),
-                None => self.ends += 1,
-            }
-        }
-        Signalled { ends: self.ends, changes, credentials: self.credentials.take() }
+        let (ends, is_hung_up) = self.ends.take();
+        let reread = self.reread.filter(|_| is_hung_up);
+        let changes = reread.and_then(|reread| self.read_again(reread));
+        Signalled { ends, changes, credentials: self.credentials.take() }
     }
 
     fn stepped(&mut self, disc: usize, is_aside: bool) {

@@ -2,6 +2,7 @@
 
 use std::thread::Builder;
 
+use super::in_time::Insisted;
 use super::journal::JournalFile;
 use super::state::{List, State};
 use super::tier::TierFile;
@@ -54,19 +55,21 @@ impl Kept {
         }
     }
 
-    /// Notes in all of them how the server ended, and what it held. No file waits for the disc of another one.
+    /// Notes in all of them how the server ended, and what it held. No file waits for the disc of another one, and none for
+    /// its own after a second signal. What remains has files of discs, which may take for ever to be closed.
     pub(super) fn end(
         &mut self,
         exports: &[ExportSpec],
         server: &mut Server,
         is_clean: bool,
+        insisted: Insisted<'_>,
         observer: &dyn Observer,
     ) {
         // It gives tiers no more time than a request may take, so it comes before all that may wait.
-        let mut held = if is_clean { server.held_by_tiers() } else { Vec::new() };
+        let mut held = if is_clean { server.held_by_tiers(insisted) } else { Vec::new() };
         // A mark that goes changes a time of the disc, which tiers and the state look at.
-        for journal in self.journals.iter().flatten() {
-            journal.end(is_clean, observer);
+        for journal in self.journals.iter_mut().flatten() {
+            journal.end(is_clean, insisted, observer);
         }
         let tiers = std::mem::take(&mut self.tiers).into_iter().enumerate();
         std::thread::scope(|scope| {
@@ -75,13 +78,14 @@ impl Kept {
                 let (path, held) =
                     (tier.path().to_owned(), held.get_mut(disc).and_then(Option::take));
                 let thread = Builder::new().name("tier".to_owned());
-                Some((path, thread.spawn_scoped(scope, move || tier.end(held))))
+                Some((path, thread.spawn_scoped(scope, move || tier.end(held, insisted))))
             });
             // All of them begin before the first one is waited for.
             let ends: Vec<_> = ends.collect();
-            if let Some(state) = &mut self.state {
-                let orders = is_clean.then(|| server.eviction_orders());
-                state.end(exports, orders, observer);
+            if let Some(state) = self.state.take_if(|_| is_clean) {
+                state.end(exports, server.eviction_orders(), insisted, observer);
+            } else if let Some(state) = &self.state {
+                state.not_clean(observer);
             }
             for (file, end) in ends {
                 let what = match end {

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
+use super::in_time::{Insisted, STEP_MAX, Steps, in_time};
 use super::{Error, ExportSpec};
 use crate::experiment::notice::{Notice, ServeNotice, StateNotice};
 use crate::experiment::session::Observer;
@@ -24,6 +25,8 @@ pub(super) use source::{Source, difference};
 
 /// No list of pages is longer: four bytes for each of 4 TiB.
 const BYTES_MAX: u64 = 4 << 30;
+/// Bytes that are written and on the disc before the next ones.
+const STEP_BYTES: usize = 8 << 20;
 
 /// Why a file cannot keep what a server needs for its next start.
 #[derive(Debug, thiserror::Error)]
@@ -142,7 +145,7 @@ impl State {
         let before = self.before.as_ref().ok().and_then(Option::as_ref);
         let generation = before.map_or(0, |list| list.generation).saturating_add(1);
         let list = List { generation, is_clean: false, held: Vec::new() };
-        if let Err(error) = self.write(&list) {
+        if let Err(error) = self.write(&list, &|| Ok(())) {
             self.say("", &StateNotice::NotBegun(error), observer);
         }
         self.before = Ok(Some(list));
@@ -153,48 +156,61 @@ impl State {
     pub(super) fn put_back(&mut self, replaced: Option<List>) {
         if let Some(list) = replaced {
             // The start has failed already, and says why. Without the list the next one is cold.
-            let _ = self.write(&list);
+            let _ = self.write(&list, &|| Ok(()));
         }
     }
 
-    /// Notes that the server ended in order, and what its caches held; or says that it did not.
+    /// Notes that the server ended in order, and what its caches held; or says that it could not. It waits for the discs,
+    /// unless a second signal comes.
     pub(super) fn end(
-        &mut self,
+        self,
         exports: &[ExportSpec],
-        orders: Option<Vec<Vec<u64>>>,
+        orders: Vec<Vec<u64>>,
+        insisted: Insisted<'_>,
         observer: &dyn Observer,
     ) {
-        let Some(orders) = orders else {
-            return self.say("", &StateNotice::NotClean, observer);
-        };
-        let all = exports.iter().zip(&self.sources).zip(orders);
-        let held = all.map(|((export, source), pages)| {
+        let file = self.place.path().to_owned();
+        let held = exports.iter().zip(orders).map(|(export, pages)| {
             let (name, page_bytes) = (export.name.clone(), export.page_bytes);
-            Ok(Held { name, disc: source.identity()?, page_bytes, pages })
+            Held { name, page_bytes, pages, ..Held::default() }
         });
+        let held: Vec<Held> = held.collect();
+        if let Err(error) = in_time(STEP_MAX, insisted, move |steps| self.keep(held, steps)) {
+            say(&file, "", &StateNotice::NotKept(error), observer);
+        }
+    }
+
+    /// Says that the server did not end in order.
+    pub(super) fn not_clean(&self, observer: &dyn Observer) {
+        self.say("", &StateNotice::NotClean, observer);
+    }
+
+    fn keep(mut self, mut held: Vec<Held>, steps: &Steps) -> io::Result<()> {
+        for (held, source) in held.iter_mut().zip(&self.sources) {
+            held.disc = source.identity()?;
+        }
         let generation = match &self.before {
             Ok(Some(list)) => list.generation,
             _ => 0,
         };
-        let held = held.collect::<io::Result<Vec<Held>>>();
-        let list = held.map(|held| List { generation, is_clean: true, held });
-        if let Err(error) = list.and_then(|list| self.write(&list)) {
-            self.say("", &StateNotice::NotKept(error), observer);
-        }
+        self.write(&List { generation, is_clean: true, held }, &|| steps.done())
     }
 
     /// Says something of the file.
-    pub(super) fn say(&self, export: &str, what: &StateNotice, observer: &dyn Observer) {
-        let file = self.place.path();
-        observer.notice(&Notice::Serve(ServeNotice::State { file, export, what }));
+    fn say(&self, export: &str, what: &StateNotice, observer: &dyn Observer) {
+        say(self.place.path(), export, what, observer);
     }
 
-    /// Replaces the file as a whole, if nothing else has its name.
-    fn write(&mut self, list: &List) -> io::Result<()> {
+    /// Replaces the file as a whole, if nothing else has its name. After each part it calls `done`.
+    fn write(&mut self, list: &List, done: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
         let bytes = list.to_bytes();
         let unfinished = Unfinished::create_at(self.place.try_clone()?, Readers::Owner)?;
         let mut file = unfinished.file();
-        file.write_all(&bytes)?;
+        for part in bytes.chunks(STEP_BYTES) {
+            file.write_all(part)?;
+            file.sync_data()?;
+            done()?;
+        }
         let kept = file.try_clone()?;
         let _ = flock(&kept, FlockOperation::NonBlockingLockExclusive);
         if self.place.is_taken()? {
@@ -209,6 +225,11 @@ impl State {
         self.lock = Some(kept);
         Ok(())
     }
+}
+
+/// Says something of a file.
+fn say(file: &Path, export: &str, what: &StateNotice, observer: &dyn Observer) {
+    observer.notice(&Notice::Serve(ServeNotice::State { file, export, what }));
 }
 
 /// What is at a path: a file of nbuf, or nothing in a directory.

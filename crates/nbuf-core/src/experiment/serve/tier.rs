@@ -7,7 +7,6 @@
 
 mod end;
 mod header;
-mod in_time;
 mod layout;
 mod spec;
 
@@ -20,6 +19,7 @@ use std::time::Duration;
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags, fallocate, flock};
 use rustix::io::Errno;
 
+use super::in_time::{NEVER, Steps, in_time};
 use super::state::{Identity, ListError, Source, StateError, StateErrorKind, difference};
 use super::{Error, ExportSpec};
 use crate::cache::tiered::{ENTRY_BYTES, Entry, Geometry, entries_of};
@@ -30,7 +30,6 @@ use crate::path::nbd::{Backend, Server};
 use crate::sys::files::{self, Place};
 use crate::units::Bytes;
 use header::Header;
-use in_time::{Steps, in_time};
 use layout::{index_byte, length};
 pub use spec::TierSpec;
 
@@ -208,7 +207,7 @@ impl TierFile {
         let cut = move |_: &Steps| {
             if file.metadata()?.len() > length { file.set_len(length) } else { Ok(()) }
         };
-        let _ = in_time(self.patience, cut);
+        let _ = in_time(self.patience, NEVER, cut);
     }
 
     /// Notes again what a failed start has replaced. No block has changed.
@@ -233,7 +232,7 @@ impl TierFile {
     /// Writes the first page, if the disc answers.
     fn write_in_time(&self, header: &Header) -> io::Result<()> {
         let (file, page) = (self.file.try_clone()?, page(header)?);
-        in_time(self.patience, move |_| write(&file, &page))
+        in_time(self.patience, NEVER, move |_| write(&file, &page))
     }
 
     /// Where it is.

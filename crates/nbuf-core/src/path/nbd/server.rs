@@ -232,10 +232,15 @@ impl Server {
         self.discs.iter_mut().map(|served| served.cache.eviction_order()).collect()
     }
 
-    /// What the second tier of each disc holds, where there is one in order. For the end.
-    pub(crate) fn held_by_tiers(&mut self) -> Vec<Option<Vec<Entry>>> {
-        let until = self.time() + tier::SETTLING_MAX;
-        self.discs.iter_mut().map(|served| served.cache.disc_mut().held(until)).collect()
+    /// What the second tier of each disc holds, where there is one in order. For the end. It waits for writes to tiers as
+    /// long as a request may take, unless a second signal came.
+    pub(crate) fn held_by_tiers(&mut self, insisted: &dyn Fn() -> bool) -> Vec<Option<Vec<Entry>>> {
+        self.discs.iter_mut().map(|served| served.cache.disc_mut().held(insisted)).collect()
+    }
+
+    /// Closes its sockets. Its discs, for a thread that may wait until their files are closed.
+    pub(crate) fn into_backends(self) -> Vec<Backend> {
+        self.discs.into_iter().map(|served| served.cache.into_disc()).collect()
     }
 
     /// Uses the second tier of a disc no more, for this reason.

@@ -4,12 +4,12 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::time::Duration;
 
-use super::in_time::{Steps, in_time};
 use super::layout::index_byte;
 use super::{Header, TierFile, page, write};
 use crate::cache::tiered::{Entry, to_bytes};
 use crate::clock::unix_time;
 use crate::experiment::notice::TierNotice;
+use crate::experiment::serve::in_time::{Insisted, Steps, in_time};
 use crate::experiment::serve::state::Identity;
 use crate::sys::files;
 
@@ -22,10 +22,11 @@ const STEP_BYTES: usize = 8 << 20;
 
 impl TierFile {
     /// Notes that the server ended in order and what the file holds. Otherwise, and if its disc hangs, the file begins empty
-    /// at the next start, and the notice is returned that says so. It waits for its disc.
+    /// at the next start, and the notice is returned that says so. It waits for its disc, unless a second signal comes.
     pub(in crate::experiment::serve) fn end(
         self,
         entries: Option<Vec<Entry>>,
+        insisted: Insisted<'_>,
     ) -> Option<TierNotice> {
         let is_in_order = entries.is_some();
         // Nothing depends on how a file is closed that is not kept.
@@ -38,7 +39,7 @@ impl TierFile {
             drop(self);
             Ok(())
         };
-        match in_time(limit, work) {
+        match in_time(limit, insisted, work) {
             Ok(()) if is_in_order => None,
             Err(error) if is_in_order => Some(TierNotice::NotKept(error)),
             _ => Some(TierNotice::NotClean),

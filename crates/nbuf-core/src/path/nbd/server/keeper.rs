@@ -30,7 +30,7 @@ pub(crate) trait Keeper {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Signalled {
     /// How many came that end the server: the first drains, the second ends it at once. `drain` of a control client
-    /// counts as one too.
+    /// counts as none.
     pub(crate) ends: u32,
     /// Other settings, and the discs that have them.
     pub(crate) changes: Option<Vec<(usize, Change)>>,

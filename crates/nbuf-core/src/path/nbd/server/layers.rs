@@ -82,7 +82,7 @@ impl Backend {
     }
 
     /// What the second tier holds at the end, if there is one that is in order then.
-    pub(super) fn held(&mut self, until: Nanos) -> Option<Vec<Entry>> {
-        if let Self::Tiered(tiered) = self { tiered.held(until) } else { None }
+    pub(super) fn held(&mut self, insisted: &dyn Fn() -> bool) -> Option<Vec<Entry>> {
+        if let Self::Tiered(tiered) = self { tiered.held(insisted) } else { None }
     }
 }

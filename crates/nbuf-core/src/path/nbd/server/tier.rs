@@ -13,8 +13,8 @@ use crate::disc::{Completion, Disc as _};
 use crate::units::Nanos;
 use disc::TierDisc;
 
-/// How long a server that ends waits for writes to its tiers.
-pub(super) const SETTLING_MAX: Nanos = Nanos(10_000_000_000);
+/// How often a server that waits for writes to its tiers looks for a second signal.
+const LOOK: Nanos = Nanos(20_000_000);
 /// A server that has not looked for half of the limit did not run itself, and the tier gets all of its time again. That is
 /// more than a server waits at most, and no more than two seconds.
 const AWAY_MIN: Nanos = Nanos(500_000_000);
@@ -41,6 +41,7 @@ pub(crate) struct TieredBackend {
     limit: Nanos,
     /// When the last look at what is complete was.
     looked: Nanos,
+    clock: Stopwatch,
 }
 
 impl TieredBackend {
@@ -60,7 +61,7 @@ impl TieredBackend {
         // Files were opened and read meanwhile.
         let looked = clock.nanos();
         disc.begin_at(looked);
-        Ok(Self { disc, pair, limit, looked })
+        Ok(Self { disc, pair, limit, looked, clock })
     }
 
     /// Something of both may have come.
@@ -105,14 +106,24 @@ impl TieredBackend {
         }
     }
 
-    /// Ends the writes to the tier, until then at the latest, and as long as a request may take. What it holds then, if
-    /// all of them came to an end.
-    pub(super) fn held(&mut self, until: Nanos) -> Option<Vec<Entry>> {
-        let until = until.min(self.looked + self.limit);
+    /// Ends the writes to the tier. It waits for them as long as a request may take, unless a second signal came. What it
+    /// holds then, if all of them came to an end.
+    pub(super) fn held(&mut self, insisted: &dyn Fn() -> bool) -> Option<Vec<Entry>> {
+        let until = self.looked + self.limit;
         // No event was taken for what came since then.
         self.notice();
-        let is_settled = self.disc.lost().is_none() && self.disc.settle(until);
-        if is_settled && self.disc.lost().is_none() { Some(self.disc.held()) } else { None }
+        while self.disc.lost().is_none() {
+            let now = self.clock.nanos();
+            let is_over = now >= until || insisted();
+            let look = if is_over { now } else { until.min(now + LOOK) };
+            if self.disc.settle(look) {
+                return self.disc.lost().is_none().then(|| self.disc.held());
+            }
+            if is_over {
+                return None;
+            }
+        }
+        None
     }
 }
 
