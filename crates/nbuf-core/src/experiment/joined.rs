@@ -1,7 +1,42 @@
-//! What a reader must know of a snapshot that was joined to a trace.
+//! What a reader must know of a snapshot that was joined to a trace, and why one cannot be joined.
+
+use std::path::Path;
 
 use super::warning::{CurveWarning, TraceWarning, Warning};
+use crate::trace::request::Unit;
 use crate::workload::format::snapshot::{Broken, Join};
+use crate::workload::source::{Detected, input_name};
+
+/// Why a snapshot cannot be joined to a trace.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CannotJoin {
+    /// Only keys are in a snapshot.
+    #[error(
+        "--snapshot joins sizes to keys, and {name} has none ({format}): leave --snapshot out, or name a column of keys \
+         with --from csv:key=.."
+    )]
+    Pages {
+        /// The trace.
+        name: String,
+        /// Its format.
+        format: &'static str,
+    },
+    /// A snapshot of another store.
+    #[error(
+        "no key of {name} is in the snapshot {snapshot}{}: name a snapshot of the same store, and see that the keys of \
+         the trace are names or numbers and no hashes",
+        broken_words(*broken)
+    )]
+    NoKey {
+        /// The trace.
+        name: String,
+        /// The snapshot.
+        snapshot: String,
+        /// Where it cannot be read any further.
+        broken: Option<Broken>,
+    },
+}
 
 /// Puts the warnings of the join in place of the one of the log, whose requests without a size it may have completed.
 /// `uses_lifetimes` says whether times to live matter, `is_whole` whether the counts are of the whole trace.
@@ -23,15 +58,34 @@ pub(super) fn warn(warnings: &mut Vec<Warning>, join: &Join, uses_lifetimes: boo
     warnings.extend([broken, lacks, lifetimes].into_iter().flatten().map(Warning::Curve));
 }
 
+/// Refuses a trace that has no keys.
+pub(super) fn must_have_keys(
+    detected: &Detected,
+    name: impl FnOnce() -> String,
+) -> Result<(), CannotJoin> {
+    if detected.unit == Unit::Keys {
+        return Ok(());
+    }
+    Err(CannotJoin::Pages { name: name(), format: detected.format.name })
+}
+
+/// Refuses a snapshot of another store: it has no key of the trace.
+pub(super) fn must_match(
+    join: &Join,
+    path: &Path,
+    name: impl FnOnce() -> String,
+) -> Result<(), CannotJoin> {
+    let joined = join.joined();
+    if joined.keys > 0 || joined.missing_keys == 0 {
+        return Ok(());
+    }
+    let (name, snapshot, broken) = (name(), input_name(path), join.snapshot().broken());
+    Err(CannotJoin::NoKey { name, snapshot, broken })
+}
+
 /// Where a snapshot without a key of the trace cannot be read any further: the key may be behind that place.
-pub(super) fn broken_words(broken: Option<Broken>) -> String {
+fn broken_words(broken: Option<Broken>) -> String {
     broken.map_or_else(String::new, |Broken { at_bytes, wanted }| {
         format!(", which cannot be read behind byte {at_bytes} (expected {wanted})")
     })
-}
-
-/// Whether a snapshot is of another store: it has no key of the trace.
-pub(super) fn is_foreign(join: &Join) -> bool {
-    let joined = join.joined();
-    joined.keys == 0 && joined.missing_keys > 0
 }

@@ -3,12 +3,11 @@
 use std::io;
 
 use crate::cache::prefetch::Prefetching;
-use crate::experiment::joined::broken_words;
+use crate::experiment::joined::CannotJoin;
 use crate::experiment::objects::CannotWeigh;
 use crate::experiment::warning::CurveWarning;
 use crate::units::count;
 use crate::units::{SizeListError, TooLarge};
-use crate::workload::format::snapshot::Broken;
 use crate::workload::source::SourceError;
 
 /// Why there are no curves.
@@ -118,31 +117,9 @@ pub enum Error {
         /// The column that was asked for.
         column: String,
     },
-    /// Only keys are in a snapshot.
-    #[error(
-        "--snapshot joins sizes to keys, and {name} has none ({format}): leave --snapshot out, or name a column of keys \
-         with --from csv:key=.."
-    )]
-    SnapshotOfPages {
-        /// The trace.
-        name: String,
-        /// Its format.
-        format: &'static str,
-    },
-    /// A snapshot of another store.
-    #[error(
-        "no key of {name} is in the snapshot {snapshot}{}: name a snapshot of the same store, and see that the keys of \
-         the trace are names or numbers and no hashes",
-        broken_words(*broken)
-    )]
-    NoKeyOfSnapshot {
-        /// The trace.
-        name: String,
-        /// The snapshot.
-        snapshot: String,
-        /// Where it cannot be read any further.
-        broken: Option<Broken>,
-    },
+    /// The snapshot is of no use.
+    #[error(transparent)]
+    CannotJoin(#[from] CannotJoin),
     /// No time passes in which an object could expire.
     #[error(
         "--ttl cannot expire the objects of {name}, because no time passes in it ({format}): take a trace with \

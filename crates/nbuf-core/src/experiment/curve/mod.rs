@@ -22,6 +22,7 @@ mod snapshot;
 mod spec;
 mod warmup;
 
+pub use super::joined::CannotJoin;
 pub use super::objects::{CannotWeigh, Ttl, TtlError};
 pub use crate::cache::admission::{ADMISSIONS, Admission, AdmissionError, AdmissionRow, Tuning};
 pub use crate::cache::allocator::{Allocator, AllocatorError};

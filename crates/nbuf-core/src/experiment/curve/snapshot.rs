@@ -5,10 +5,9 @@ use super::{Error, Spec};
 use crate::cache::allocator::Allocator;
 use crate::experiment::joined;
 use crate::experiment::session::Session;
-use crate::trace::request::Unit;
 use crate::units::Bound;
 use crate::workload::format::snapshot::{Join, Lengths};
-use crate::workload::source::{Source, input_name, open_snapshot};
+use crate::workload::source::{Source, open_snapshot};
 
 /// The snapshot of the spec, ready to be joined to the trace.
 pub(super) fn open(
@@ -18,10 +17,7 @@ pub(super) fn open(
     memory: Bound,
 ) -> Result<Option<Join>, Error> {
     let Some(path) = &spec.snapshot else { return Ok(None) };
-    let detected = source.detected();
-    if detected.unit != Unit::Keys {
-        return Err(Error::SnapshotOfPages { name: named(spec), format: detected.format.name });
-    }
+    joined::must_have_keys(source.detected(), || named(spec))?;
     let token = session.opening_quietly().token;
     let snapshot = open_snapshot(path, memory.without(source.bytes()), &token)?;
     let lengths = match spec.allocator {
@@ -37,9 +33,8 @@ pub(super) fn must_match(spec: &Spec, reading: &Reading<'_>) -> Result<(), Error
     let Some((join, path)) = reading.join.as_ref().zip(spec.snapshot.as_ref()) else {
         return Ok(());
     };
-    if joined::is_foreign(join) && !reading.is_ended() {
-        let (name, snapshot, broken) = (named(spec), input_name(path), join.snapshot().broken());
-        return Err(Error::NoKeyOfSnapshot { name, snapshot, broken });
+    if reading.is_ended() {
+        return Ok(());
     }
-    Ok(())
+    Ok(joined::must_match(join, path, || named(spec))?)
 }

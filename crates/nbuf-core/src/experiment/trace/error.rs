@@ -4,13 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::TraceReading;
-use crate::experiment::joined::broken_words;
+use crate::experiment::joined::CannotJoin;
 use crate::experiment::objects::CannotWeigh;
 use crate::experiment::output::OutputError;
 use crate::sys::input::Refused;
 use crate::units::{SizeListError, TooLarge};
 use crate::workload::format::native::ReadError;
-use crate::workload::format::snapshot::Broken;
 use crate::workload::record::log::LogError;
 use crate::workload::source::SourceError;
 use crate::workload::synthetic::TooManyKeys;
@@ -82,31 +81,9 @@ pub enum Error {
         /// The policy.
         policy: String,
     },
-    /// Only keys are in a snapshot.
-    #[error(
-        "--snapshot joins sizes to keys, and {name} has none ({format}): leave --snapshot out, or name a column of keys \
-         with --from csv:key=.."
-    )]
-    SnapshotOfPages {
-        /// The trace.
-        name: String,
-        /// Its format.
-        format: &'static str,
-    },
-    /// A snapshot of another store.
-    #[error(
-        "no key of {name} is in the snapshot {snapshot}{}: name a snapshot of the same store, and see that the keys of \
-         the trace are names or numbers and no hashes",
-        broken_words(*broken)
-    )]
-    NoKeyOfSnapshot {
-        /// The trace.
-        name: String,
-        /// The snapshot.
-        snapshot: String,
-        /// Where it cannot be read any further.
-        broken: Option<Broken>,
-    },
+    /// The snapshot is of no use.
+    #[error(transparent)]
+    CannotJoin(#[from] CannotJoin),
     /// A policy has no rule for caches of bytes.
     #[error(transparent)]
     CannotWeigh(#[from] CannotWeigh),

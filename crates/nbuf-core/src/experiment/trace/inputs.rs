@@ -106,10 +106,8 @@ impl Inputs {
         let mut reading = reading(source);
         if let (Some(join), Some(path)) = (join.as_ref(), &self.snapshot) {
             // A part of a trace says nothing of all its keys.
-            if is_whole && joined::is_foreign(join) && !session.is_over() {
-                let (name, snapshot) = (self.name(), input_name(path));
-                let broken = join.snapshot().broken();
-                return Err(Error::NoKeyOfSnapshot { name, snapshot, broken });
+            if is_whole && !session.is_over() {
+                joined::must_match(join, path, || self.name())?;
             }
             joined::warn(&mut reading.warnings, join, false, is_whole);
         }
@@ -133,11 +131,7 @@ impl Inputs {
         session: &Session<'_>,
     ) -> Result<(), Error> {
         let Some(path) = &self.snapshot else { return Ok(()) };
-        let detected = source.detected();
-        if detected.unit != Unit::Keys {
-            let (name, format) = (self.name(), detected.format.name);
-            return Err(Error::SnapshotOfPages { name, format });
-        }
+        joined::must_have_keys(source.detected(), || self.name())?;
         if join.is_none() {
             let memory = bound(self.memory, LESS).without(source.bytes());
             let snapshot = open_snapshot(path, memory, &session.opening_quietly().token)?;
