@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::warning::{CurveWarning, TraceWarning, Warning};
 use crate::trace::request::Unit;
+use crate::units::count;
 use crate::workload::format::snapshot::{Broken, Join};
 use crate::workload::source::{Detected, input_name};
 
@@ -29,6 +30,23 @@ pub enum CannotJoin {
         broken_words(*broken)
     )]
     NoKey {
+        /// The trace.
+        name: String,
+        /// The snapshot.
+        snapshot: String,
+        /// Where it cannot be read any further.
+        broken: Option<Broken>,
+    },
+    /// A snapshot of another store, as far as the trace was read.
+    #[error(
+        "no key of the first {} of {name} is in the snapshot {snapshot}{}: name a snapshot of the same store, and see \
+         that the keys of the trace are names or numbers and no hashes; or read more requests with -n",
+        count(*requests, "request", "requests"),
+        broken_words(*broken)
+    )]
+    NoKeyOfFirst {
+        /// The requests that were read.
+        requests: u64,
         /// The trace.
         name: String,
         /// The snapshot.
@@ -69,18 +87,23 @@ pub(super) fn must_have_keys(
     Err(CannotJoin::Pages { name: name(), format: detected.format.name })
 }
 
-/// Refuses a snapshot of another store: it has no key of the trace.
+/// Refuses a snapshot of another store: it has no key of the trace, or of the part of it that was read. Such a part has
+/// this many requests.
 pub(super) fn must_match(
     join: &Join,
     path: &Path,
     name: impl FnOnce() -> String,
+    part: Option<u64>,
 ) -> Result<(), CannotJoin> {
     let joined = join.joined();
     if joined.keys > 0 || joined.missing_keys == 0 {
         return Ok(());
     }
     let (name, snapshot, broken) = (name(), input_name(path), join.snapshot().broken());
-    Err(CannotJoin::NoKey { name, snapshot, broken })
+    Err(match part {
+        None => CannotJoin::NoKey { name, snapshot, broken },
+        Some(requests) => CannotJoin::NoKeyOfFirst { requests, name, snapshot, broken },
+    })
 }
 
 /// Where a snapshot without a key of the trace cannot be read any further: the key may be behind that place.

@@ -147,3 +147,18 @@ fn a_conversion_keeps_the_sizes_of_a_snapshot() {
     assert_eq!(stat["shape"]["ceiling"]["bytes"], held);
     assert!(stat["warnings"].to_string().contains("the snapshot lacks 1 of the"), "{stat}");
 }
+
+#[test]
+fn the_head_of_a_trace_refuses_a_snapshot_of_another_store() {
+    let place = Place::new();
+    write(&place);
+    let head = |options: &str| shell(&place, &format!("nbuf trace head {options} keys.txt"));
+    let (status, _, said) = head("-n 3 --snapshot other.txt");
+    assert_eq!(status, Some(125), "{said}");
+    assert!(said.contains("no key of the first "), "{said}");
+    assert!(said.contains("requests of keys.txt is in the snapshot other.txt:"), "{said}");
+    // All of it was read.
+    let (status, _, said) = head("-n 5000 --snapshot other.txt");
+    assert_eq!(status, Some(125), "{said}");
+    assert!(said.contains("no key of keys.txt is in the snapshot other.txt:"), "{said}");
+}

@@ -36,5 +36,5 @@ pub(super) fn must_match(spec: &Spec, reading: &Reading<'_>) -> Result<(), Error
     if reading.is_ended() {
         return Ok(());
     }
-    Ok(joined::must_match(join, path, || named(spec))?)
+    Ok(joined::must_match(join, path, || named(spec), None)?)
 }

@@ -105,9 +105,9 @@ impl Inputs {
         session.observer.stage_over();
         let mut reading = reading(source);
         if let (Some(join), Some(path)) = (join.as_ref(), &self.snapshot) {
-            // A part of a trace says nothing of all its keys.
-            if is_whole && !session.is_over() {
-                joined::must_match(join, path, || self.name())?;
+            if !session.is_over() {
+                let part = (!is_whole).then_some(requests);
+                joined::must_match(join, path, || self.name(), part)?;
             }
             joined::warn(&mut reading.warnings, join, false, is_whole);
         }
