@@ -185,8 +185,8 @@ fn spread(sizes: impl Iterator<Item = u64>) -> Option<FleetSpread> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::curve::tests::{curve, naive_misses};
     use super::*;
-    use crate::meter::segment::tests::segment;
 
     /// More pages than a volume has.
     const MOST: usize = 10;
@@ -194,26 +194,9 @@ mod tests {
     const ALL: u64 = 30;
     const MEBIBYTE: u64 = 1 << 20;
 
-    fn curve(at: usize, pages: &[u64]) -> Curve {
-        let whole = segment(pages, u32::MAX);
-        let distinct = whole.first.len() as u64;
-        Curve::new(at.to_string(), whole.accesses, distinct, &whole.hits, None)
-    }
-
     /// Misses of a list that keeps from no page to the most.
     fn naive(pages: &[u64]) -> Vec<u64> {
-        let misses = |size: usize| {
-            let mut stack: Vec<u64> = Vec::new();
-            let mut misses = 0;
-            for page in pages {
-                let depth = stack.iter().position(|other| other == page);
-                misses += u64::from(depth.is_none_or(|depth| depth >= size));
-                depth.map(|depth| stack.remove(depth));
-                stack.insert(0, *page);
-            }
-            misses
-        };
-        (0..=MOST).map(misses).collect()
+        (0..=MOST).map(|size| naive_misses(pages, 0, size)).collect()
     }
 
     fn at(misses: &[u64], pages: u64) -> u64 {
@@ -239,7 +222,8 @@ mod tests {
             tenths in 1..10_u32,
         ) {
             let oracle: Vec<Vec<u64>> = volumes.iter().map(|pages| naive(pages)).collect();
-            let curves = volumes.iter().enumerate().map(|(at, pages)| curve(at, pages)).collect();
+            let curves = volumes.iter().enumerate();
+            let curves = curves.map(|(at, pages)| curve(&at.to_string(), pages)).collect();
             let ask = Ask {
                 hit_ratio: f64::from(tenths) / 10.0,
                 budget: Some(Bytes(budget * MEBIBYTE)),

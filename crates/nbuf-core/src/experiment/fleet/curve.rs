@@ -90,3 +90,33 @@ impl Curve {
         Some(misses_band(&all.scaled(parts.into()), pages, parts))
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::meter::segment::tests::segment;
+
+    /// The curve of these pages.
+    pub(in crate::experiment::fleet) fn curve(name: &str, pages: &[u64]) -> Curve {
+        let whole = segment(pages, u32::MAX);
+        let distinct = whole.first.len() as u64;
+        Curve::new(name.to_owned(), whole.accesses, distinct, &whole.hits, None)
+    }
+
+    /// Misses of an LRU list of this size, of the accesses from a place on.
+    pub(in crate::experiment::fleet) fn naive_misses(
+        pages: &[u64],
+        from: usize,
+        size: usize,
+    ) -> u64 {
+        let mut stack: Vec<u64> = Vec::new();
+        let mut misses = 0;
+        for (at, page) in pages.iter().enumerate() {
+            let depth = stack.iter().position(|other| other == page);
+            misses += u64::from(at >= from && depth.is_none_or(|depth| depth >= size));
+            depth.map(|depth| stack.remove(depth));
+            stack.insert(0, *page);
+        }
+        misses
+    }
+}

@@ -70,33 +70,15 @@ impl Halves {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::curve::tests::{curve, naive_misses};
     use super::*;
     use crate::meter::segment::tests::segment;
     use crate::meter::steps::Hits;
 
-    /// Hits by depth of the accesses from a place on, by a list.
-    fn naive(pages: &[u64], from: usize, size: usize) -> u64 {
-        let mut stack: Vec<u64> = Vec::new();
-        let mut misses = 0;
-        for (at, page) in pages.iter().enumerate() {
-            let depth = stack.iter().position(|other| other == page);
-            misses += u64::from(at >= from && depth.is_none_or(|depth| depth >= size));
-            depth.map(|depth| stack.remove(depth));
-            stack.insert(0, *page);
-        }
-        misses
-    }
-
-    fn curve(name: &str, pages: &[u64], cut: usize) -> Curve {
-        let whole = segment(pages, u32::MAX);
+    /// A curve that knows its accesses before a place.
+    fn cut_curve(pages: &[u64], cut: usize) -> Curve {
         let early = segment(&pages[..cut], u32::MAX);
-        let mut curve = Curve::new(
-            name.to_owned(),
-            whole.accesses,
-            whole.first.len() as u64,
-            &whole.hits,
-            None,
-        );
+        let mut curve = curve("v", pages);
         curve.keep_early(early.accesses, &early.hits);
         curve
     }
@@ -109,18 +91,18 @@ mod tests {
         ) {
             let cut = |pages: &[u64]| pages.len() / 2;
             let curves: Vec<Curve> =
-                volumes.iter().map(|pages| curve("v", pages, cut(pages))).collect();
+                volumes.iter().map(|pages| cut_curve(pages, cut(pages))).collect();
             let halves = Halves::of(&curves);
             for (pages, late) in volumes.iter().zip(&halves.late) {
                 for size in 0..12 {
-                    prop_assert_eq!(late.steps().at(size as u64), naive(pages, cut(pages), size));
+                    prop_assert_eq!(late.steps().at(size as u64), naive_misses(pages, cut(pages), size));
                 }
             }
             let last = halves.last(7, budget).unwrap();
             let [best, before, equal] = &last.rules[..] else { panic!("{last:?}") };
             prop_assert!(best.misses <= before.misses && best.misses <= equal.misses, "{:?}", last);
             let share = usize::try_from(budget).unwrap() / volumes.len();
-            let want: u64 = volumes.iter().map(|pages| naive(pages, cut(pages), share)).sum();
+            let want: u64 = volumes.iter().map(|pages| naive_misses(pages, cut(pages), share)).sum();
             prop_assert_eq!(equal.misses, want);
             prop_assert!(last.moved_pages <= budget);
         }

@@ -99,28 +99,9 @@ fn compare(shared: &Curve, pages: u64, own: &[Curve]) -> FleetSharingHost {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::curve::tests::{curve, naive_misses};
     use super::*;
     use crate::experiment::result::FleetShare;
-    use crate::meter::segment::tests::segment;
-
-    /// Misses of a list that keeps this many pages.
-    fn naive(pages: &[u64], size: usize) -> u64 {
-        let mut stack: Vec<u64> = Vec::new();
-        let mut misses = 0;
-        for page in pages {
-            let depth = stack.iter().position(|other| other == page);
-            misses += u64::from(depth.is_none_or(|depth| depth >= size));
-            depth.map(|depth| stack.remove(depth));
-            stack.insert(0, *page);
-        }
-        misses
-    }
-
-    fn curve(name: &str, pages: &[u64]) -> Curve {
-        let whole = segment(pages, u32::MAX);
-        let distinct = whole.first.len() as u64;
-        Curve::new(name.to_owned(), whole.accesses, distinct, &whole.hits, None)
-    }
 
     /// A host with these requests of its volumes: volume and page.
     fn host(requests: &[(usize, u64)]) -> (Curve, Partitions, Vec<Vec<u64>>) {
@@ -151,12 +132,12 @@ mod tests {
             let [one] = &all.hosts[..] else { panic!("{all:?}") };
             let size = usize::try_from(pages).unwrap();
             let both = |first: usize, second: usize| {
-                naive(&traces[0], first) + naive(&traces[1], second)
+                naive_misses(&traces[0], 0, first) + naive_misses(&traces[1], 0, second)
             };
             let fewest = (0..=size).map(|first| both(first, size - first)).min().unwrap();
             let mixed: Vec<u64> =
                 requests.iter().map(|&(volume, page)| volume as u64 * 100 + page).collect();
-            prop_assert_eq!(one.shared_misses, naive(&mixed, size));
+            prop_assert_eq!(one.shared_misses, naive_misses(&mixed, 0, size));
             prop_assert_eq!(one.partitioned_misses, fewest);
             prop_assert_eq!(one.equal_misses, both(size / 2, size / 2));
             prop_assert!(one.bound_misses.unwrap() <= fewest as f64 + ROUNDING, "{:?}", one);
