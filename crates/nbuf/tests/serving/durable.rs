@@ -105,13 +105,26 @@ fn kill(mut server: Server, place: &Place) {
     fs::remove_file(place.path("socket.ctl")).unwrap();
 }
 
-/// That a server does not start, and says why in one line.
+/// That a server does not start, and says why in one line. A check of the settings says the same, unless only a write to
+/// the disc shows it.
 fn refused(place: &Place, disc: &str, options: &[&str], want: &str) {
     let arguments = ["serve", "--disc", disc, "--size", "64KiB", "--socket", "other"];
     let output = place.nbuf(arguments).args(options).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains(want) && said.trim_end().lines().count() == 1, "`{want}`: {said}");
     assert_eq!(output.status.code(), Some(125), "{said}");
+    let needs_write = want.contains("the disc refuses");
+    checked(place, disc, options, (!needs_write).then_some(want));
+}
+
+/// That a check of the settings refuses for this reason, or that all is right.
+fn checked(place: &Place, disc: &str, options: &[&str], want: Option<&str>) {
+    let mut command = place.nbuf(["serve", "--disc", disc, "--size", "64KiB", "--check-config"]);
+    let output = command.args(options).output().unwrap();
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(said.contains(want.unwrap_or("right: ")), "`{want:?}`: {said}");
+    assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+    assert_eq!(output.status.code(), Some(if want.is_some() { 2 } else { 0 }), "{said}");
 }
 
 #[test]
@@ -123,8 +136,17 @@ fn what_was_flushed_survives_a_kill_with_a_disc_that_refused_it() {
     for write in ["through", "back", "around"] {
         let server = start(&place, &disc, &tier, &["--durable-tier", "--write", write]);
         let data = work(&server);
+        // Where a server runs, journal and mark are its own.
+        checked(&place, &disc, &owing, None);
+        checked(&place, &disc, &[], None);
         kill(server, &place);
         assert!(fs::read(&path).unwrap() != data, "the disc has room");
+        let journal = fs::read(place.path("tier.journal")).unwrap();
+        checked(&place, &disc, &[&owing[..], &["--discard-dirty"]].concat(), None);
+        assert!(
+            fs::read(place.path("tier.journal")).unwrap() == journal,
+            "a check changes nothing"
+        );
         // No start that could write behind the journal, or take it for the one of another disc.
         refused(&place, &disc, &[], "may lack bytes that the journal ");
         let other = ["--tier-size", "4MiB", "--tier", "other.tier", "--durable-tier"];
@@ -146,6 +168,8 @@ fn what_was_flushed_survives_a_kill_with_a_disc_that_refused_it() {
         assert_eq!(status, 0, "{said}");
         assert!(said.contains("owed 512 KiB of the last run, which the disc has now"), "{said}");
         // After an end in order any start is right.
+        checked(&place, &disc, &[], None);
+        checked(&place, &disc, &owing, None);
         let server = Server::start(&place, &disc, &["--size", "64KiB"]);
         is_read(&server, &data);
         assert_eq!(server.end().0, 0);

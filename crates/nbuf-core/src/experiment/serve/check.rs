@@ -13,9 +13,9 @@ use super::{
 };
 use crate::path::nbd;
 
-/// Checks that the discs are there, that sockets have a directory, and that certificates and keys go together. A file
-/// is opened to be read, and not locked, so that a running server is not disturbed; of another NBD server only a
-/// Unix socket is looked at. The size of each disc that is a file.
+/// Checks that discs are there, sockets have a directory, certificates and keys go together, and journals fit the marks
+/// of discs. A file is opened to be read, and not locked, so that a running server is not disturbed. Another NBD server
+/// is not asked; its Unix socket is looked at. The size of each disc that is a file.
 pub fn check(spec: &Spec) -> Result<Vec<Option<u64>>, Error> {
     spec.check()?;
     for address in &spec.listen {
@@ -30,11 +30,13 @@ pub fn check(spec: &Spec) -> Result<Vec<Option<u64>>, Error> {
     let mut tiers = spec.exports.iter().filter_map(|export| export.tier.as_ref());
     tiers.try_for_each(|tier| {
         TierFile::check(&tier.path)?;
-        JournalFile::check(&tier.journal())
+        JournalFile::look(&tier.journal())
     })?;
-    let sizes = spec.exports.iter().map(|export| look(&export.disc)).collect();
+    let sizes: Result<_, Error> = spec.exports.iter().map(|export| look(&export.disc)).collect();
     are_distinct(&spec.exports)?;
-    sizes
+    let sizes = sizes?;
+    spec.exports.iter().try_for_each(JournalFile::check)?;
+    Ok(sizes)
 }
 
 /// What is behind an export: a file, a device or a socket by its numbers, or a host.
@@ -134,7 +136,7 @@ impl TierPlace {
 
 fn look(disc: &BackendSpec) -> Result<Option<u64>, Error> {
     match disc {
-        BackendSpec::File(path) | BackendSpec::Direct(path) => Ok(Some(nbd::look(path)?)),
+        BackendSpec::File(path) | BackendSpec::Direct(path) => Ok(Some(nbd::look(path)?.1)),
         BackendSpec::Nbd(remote) => {
             let RemotePlace::Unix(socket) = &remote.place else { return Ok(None) };
             let failed = |error| Error::Backend { address: remote.to_string(), error };

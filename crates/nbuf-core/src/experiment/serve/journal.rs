@@ -5,6 +5,7 @@
 //! start without that journal is refused, and so is one with the journal of an earlier run: no old byte is written over a
 //! newer one. A copy that was made earlier within the same run looks like the journal itself.
 
+mod check;
 mod error;
 mod file;
 mod mark;
@@ -95,8 +96,8 @@ impl JournalFile {
         Ok((Some(Self { path, disc: name, mark, run }), disc))
     }
 
-    /// Whether a server could have its journal there. What it owes, and to which disc, is not looked at.
-    pub(super) fn check(path: &Path) -> Result<(), Error> {
+    /// Whether a server could have its journal there. What it owes, and to which disc, [`check`](Self::check) looks at.
+    pub(super) fn look(path: &Path) -> Result<(), Error> {
         look(path).map(drop)
     }
 

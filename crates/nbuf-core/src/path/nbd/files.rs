@@ -146,11 +146,13 @@ fn again<T, E>(ask: impl Fn() -> Result<T, E>, may_end: impl Fn(&E) -> bool) -> 
     ask()
 }
 
-/// The size of the image of a disc or of a device, which is opened to be read, and is neither locked nor claimed.
-pub(crate) fn look(path: &Path) -> Result<u64, DiscFileError> {
+/// Opens the image of a disc, or a device, to be read, and neither locks nor claims it. The file, and its size.
+pub(crate) fn look(path: &Path) -> Result<(File, u64), DiscFileError> {
     let kernel = |error| DiscFileError::Kernel { path: path.display().to_string(), error };
     is_device(path, std::fs::metadata(path))?;
-    size_bytes(path, &File::open(path).map_err(kernel)?)
+    let file = File::open(path).map_err(kernel)?;
+    let bytes = size_bytes(path, &file)?;
+    Ok((file, bytes))
 }
 
 /// Whether it is a block device; a pipe without a writer would be waited for, so that it is not opened.

@@ -116,13 +116,9 @@ impl Start<'_> {
         if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
             return Err(JournalError::InUse { journal }.into());
         }
-        let mut read_at = |at, room: &mut [u8]| read(&file, at, room);
-        let found = is_known(&file);
-        let found = found.and_then(|()| replay(&mut read_at).map_err(|why| why.to_string()));
-        let is_discarded = self.export.dirty == Dirty::Discard && !self.is_read_only;
-        let Replayed { checkpoint, owed } = match found {
+        let found = match found(&file) {
             Ok(found) => found,
-            Err(why) if is_discarded => {
+            Err(why) if self.is_discarded() => {
                 let place = Place::of(self.path).and_then(|place| place.remove(&file));
                 place.map_err(|error| self.wrong(error))?;
                 self.say(&TierNotice::DiscardedUnread(why));
@@ -130,24 +126,56 @@ impl Start<'_> {
             }
             Err(why) => return Err(JournalError::Damaged { journal, why }.into()),
         };
+        let fate = self.fate(&found, owner)?;
+        let Replayed { checkpoint, owed } = found;
         let bytes = Bytes(owed.bytes());
-        let is_ours = checkpoint.owner == owner && self.is_of_mark(&checkpoint);
-        if owed.is_empty() {
-            self.is_owed_nothing(Some(&checkpoint), owner)?;
-        } else if self.is_read_only {
-            return Err(JournalError::ReadOnly { journal, bytes }.into());
-        } else if is_discarded && !is_ours {
-            self.say(&TierNotice::Discarded(bytes));
-        } else if !is_ours && self.export.dirty != Dirty::Write {
-            return Err(JournalError::OtherDisc { journal, bytes }.into());
-        } else {
-            match write(&owed) {
+        match fate {
+            Fate::Nothing => {}
+            Fate::Discard => self.say(&TierNotice::Discarded(bytes)),
+            Fate::Write => match write(&owed) {
                 Ok(()) => self.say(&TierNotice::WrittenBack(bytes)),
-                Err(_) if is_discarded => self.say(&TierNotice::Discarded(bytes)),
+                Err(_) if self.is_discarded() => self.say(&TierNotice::Discarded(bytes)),
                 Err(error) => return Err(JournalError::Refused { journal, bytes, error }.into()),
-            }
+            },
         }
         Ok((Some(file), Some(checkpoint)))
+    }
+
+    /// Refuses what [`take`](Self::take) would refuse, and changes nothing; without an owner only a journal that cannot be
+    /// read. The disc is not asked whether it takes what it is owed.
+    pub(super) fn check(&self, file: &File, owner: Option<&[u8]>) -> Result<(), Error> {
+        match (found(file), owner) {
+            (Ok(found), Some(owner)) => self.fate(&found, owner).map(drop),
+            (Ok(_), None) => Ok(()),
+            (Err(_), _) if self.is_discarded() => Ok(()),
+            (Err(why), _) => {
+                Err(JournalError::Damaged { journal: self.path.to_owned(), why }.into())
+            }
+        }
+    }
+
+    /// What becomes of what a journal owes, or why no server may start.
+    fn fate(&self, found: &Replayed, owner: &[u8]) -> Result<Fate, Error> {
+        let Replayed { checkpoint, owed } = found;
+        let (journal, bytes) = (self.path.to_owned(), Bytes(owed.bytes()));
+        let is_ours = checkpoint.owner == owner && self.is_of_mark(checkpoint);
+        if owed.is_empty() {
+            self.is_owed_nothing(Some(checkpoint), owner)?;
+            Ok(Fate::Nothing)
+        } else if self.is_read_only {
+            Err(JournalError::ReadOnly { journal, bytes }.into())
+        } else if self.is_discarded() && !is_ours {
+            Ok(Fate::Discard)
+        } else if !is_ours && self.export.dirty != Dirty::Write {
+            Err(JournalError::OtherDisc { journal, bytes }.into())
+        } else {
+            Ok(Fate::Write)
+        }
+    }
+
+    /// Whether what would be refused is lost instead.
+    fn is_discarded(&self) -> bool {
+        self.export.dirty == Dirty::Discard && !self.is_read_only
     }
 
     /// Whether the mark of the disc is of this run, if the disc can have one.
@@ -155,4 +183,21 @@ impl Start<'_> {
         let run = (last.id, last.generation);
         !self.has_mark || self.seen.is_some_and(|seen| (seen.id, seen.generation) == run)
     }
+}
+
+/// What becomes of what a journal owes.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    /// It owes nothing.
+    Nothing,
+    /// It is lost.
+    Discard,
+    /// It is written to the disc.
+    Write,
+}
+
+/// What a journal has, or why it cannot be read.
+fn found(file: &File) -> Result<Replayed, String> {
+    is_known(file)?;
+    replay(&mut |at, room: &mut [u8]| read(file, at, room)).map_err(|why| why.to_string())
 }

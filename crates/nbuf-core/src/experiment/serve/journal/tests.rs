@@ -75,6 +75,12 @@ fn take(path: &Path, seen: Option<&Seen>, owner: &[u8], dirty: Dirty, is_full: b
     let (said, export) = (Said::default(), export(dirty));
     let start =
         Start { export: &export, path, seen, has_mark: true, is_read_only: false, observer: &said };
+    let silent = Start { observer: &(), ..start };
+    let checked = look(path).and_then(|file| match file {
+        Some(file) => silent.check(&file, Some(owner)),
+        None => silent.is_owed_nothing(None, owner),
+    });
+    let checked = checked.err().map(|error| error.to_string()).unwrap_or_default();
     for _ in 0..TRIES {
         let mut written = None;
         let write = |owed: &Owed| {
@@ -93,6 +99,8 @@ fn take(path: &Path, seen: Option<&Seen>, owner: &[u8], dirty: Dirty, is_full: b
             Err(error) if is_in_use(&error) => continue,
             Err(error) => error.to_string(),
         };
+        // A check refuses the same. Only a write shows that the disc refuses.
+        assert!(checked == refused || is_full && checked.is_empty(), "{checked:?} {refused:?}");
         return Taken { said: said.0.lock().unwrap().concat(), written, refused };
     }
     panic!("the journal stays in use");
