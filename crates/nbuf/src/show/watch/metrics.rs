@@ -46,21 +46,22 @@ pub(in crate::show) struct Family {
     pub(in crate::show) values: Values,
 }
 
-pub(in crate::show) fn plain(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { name, unit: None, help, values }
+/// A family that gets its values by [`Family::of`].
+pub(in crate::show) fn plain(name: &'static str, help: &'static str) -> Family {
+    Family { name, unit: None, help, values: Values::new() }
 }
 
 /// The unit becomes the end of the name.
-pub(in crate::show) fn seconds(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { unit: Some(Unit::Seconds), ..plain(name, help, values) }
+pub(in crate::show) fn seconds(name: &'static str, help: &'static str) -> Family {
+    Family { unit: Some(Unit::Seconds), ..plain(name, help) }
 }
 
-pub(in crate::show) fn bytes(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { unit: Some(Unit::Bytes), ..plain(name, help, values) }
+pub(in crate::show) fn bytes(name: &'static str, help: &'static str) -> Family {
+    Family { unit: Some(Unit::Bytes), ..plain(name, help) }
 }
 
-pub(in crate::show) fn ratio(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { unit: Some(Unit::Other("ratio".to_owned())), ..plain(name, help, values) }
+pub(in crate::show) fn ratio(name: &'static str, help: &'static str) -> Family {
+    Family { unit: Some(Unit::Other("ratio".to_owned())), ..plain(name, help) }
 }
 
 /// A counter without labels.
@@ -114,6 +115,10 @@ fn written(families: Arc<Vec<Family>>) -> String {
 }
 
 impl Family {
+    pub(in crate::show) fn of(self, values: Values) -> Self {
+        Self { values, ..self }
+    }
+
     /// Adds the counters of the interval before.
     fn follows(&mut self, before: &Self) {
         for (labels, value) in &before.values {
