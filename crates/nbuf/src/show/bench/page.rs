@@ -17,23 +17,16 @@ use super::words::{percent, rate, ratio};
 use super::{model, table};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 8] = [
-    ("clean", "a sample of a few milliseconds in which nothing else had the processor or its core"),
-    ("?, !", "few samples were clean; hardly any was, and the median is of all"),
-    ("range", "it holds the median of another run 95 times in 100"),
-    ("hot, cold", "all of the file in memory before a sample; none of it, and proven so"),
-    (
-        "noise floor",
-        "how far apart two measurements of the same thing came out in this run, nineteen times of \
-         twenty; smaller differences are not called differences",
-    ),
-    (
-        "half bandwidth",
-        "the block with which half of the time is for the call and half for the bytes",
-    ),
-    ("label check", "the kernel's counts of what was done, compared with the name of the row"),
-    ("iMac 2011, ThinkPad 2007", "the machines of the CS61 course's table, both with hard discs"),
-];
+const WORDS: &str = "\
+clean: a sample of a few milliseconds in which nothing else had the processor or its core
+?, !: few samples were clean; hardly any was, and the median is of all
+range: it holds the median of another run 95 times in 100
+hot, cold: all of the file in memory before a sample; none of it, and proven so
+noise floor: how far apart two measurements of the same thing came out in this run, nineteen times of twenty; \
+    smaller differences are not called differences
+half bandwidth: the block with which half of the time is for the call and half for the bytes
+label check: the kernel's counts of what was done, compared with the name of the row
+iMac 2011, ThinkPad 2007: the machines of the CS61 course's table, both with hard discs";
 
 /// Places of a line that is drawn.
 const STEPS: u32 = 60;
@@ -60,7 +53,7 @@ pub(crate) fn page(document: &BenchDocument, pings: Option<&PingDocument>) -> St
     ];
     let heading =
         format!("{}, Linux {}, {}", machine.processor, machine.kernel, machine.filesystem);
-    Page::new("bench", heading, &WORDS)
+    Page::new("bench", heading, WORDS)
         .title("nbuf bench: the I/O paths of a machine")
         .answers([answer(document)])
         .tiles(tiles(document))

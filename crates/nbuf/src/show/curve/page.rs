@@ -15,34 +15,18 @@ use super::words::{Unit, percent};
 use super::{chart, facts, prefetches, times};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 10] = [
-    ("hit", "an access to a page that the cache has kept"),
-    ("miss", "an access to a page that the cache does not have, the first to it among them"),
-    (
-        "floor, knee, ceiling",
-        "the sizes below which a cache is useless, from which most of what can be saved is saved, and \
-         above which nothing more is gained",
-    ),
-    ("requests, %", "requests of which every page hits"),
-    (
-        "bytes, %",
-        "bytes of the requests that hit, of caches of objects, in percent of the bytes of all",
-    ),
-    ("opt", "the policy that knows the future: no other that takes every page in can hit more"),
-    (
-        "bounds",
-        "of objects, the hits of opt are between what some schedule reaches and what no policy can exceed",
-    ),
-    (
-        "95 % band",
-        "the range of the hits of all keys, as far as the sample of them can tell, nineteen times of twenty",
-    ),
-    (
-        "useful, useless",
-        "pages that the cache fetched before they were asked for, and that were used, or left unused",
-    ),
-    ("*", "the most hits of a row, the optimum aside"),
-];
+const WORDS: &str = "\
+hit: an access to a page that the cache has kept
+miss: an access to a page that the cache does not have, the first to it among them
+floor, knee, ceiling: the sizes below which a cache is useless, from which most of what can be saved is saved, \
+    and above which nothing more is gained
+requests, %: requests of which every page hits
+bytes, %: bytes of the requests that hit, of caches of objects, in percent of the bytes of all
+opt: the policy that knows the future: no other that takes every page in can hit more
+bounds: of objects, the hits of opt are between what some schedule reaches and what no policy can exceed
+95 % band: the range of the hits of all keys, as far as the sample of them can tell, nineteen times of twenty
+useful, useless: pages that the cache fetched before they were asked for, and that were used, or left unused
+*: the most hits of a row, the optimum aside";
 
 /// The whole page.
 pub(crate) fn page(document: &CurveDocument) -> String {
@@ -69,7 +53,7 @@ pub(crate) fn page(document: &CurveDocument) -> String {
     }
     let warnings = document.warnings.iter().map(|warning| sentence(&warning.to_string()));
     let tiles = if let [family] = families.as_slice() { tiles(family) } else { Vec::new() };
-    Page::new("curve", name.as_str(), &WORDS)
+    Page::new("curve", name.as_str(), WORDS)
         .title(format!("{}: hits by cache size", shortened(&name, 80)))
         .answers(answers)
         .tiles(tiles)

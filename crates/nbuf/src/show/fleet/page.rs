@@ -15,22 +15,18 @@ use super::{
 const STEPS: usize = 5;
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 11] = [
-    ("best", "the share of the budget with which all volumes together miss least"),
-    ("equal share", "the budget divided by the number of volumes"),
-    ("starves", "the best share is more than twice the equal share"),
-    ("wastes", "the best share is less than half the equal share"),
-    ("uncacheable", "everything in memory would hit less than 5 % of the accesses"),
-    ("knee", "the size from which more memory saves little"),
-    ("regret", "misses more than with the best policy of each volume"),
-    ("best before", "the split that is best for the accesses before --until"),
-    ("partition", "memory of a host for one of its volumes alone"),
-    (
-        "representative",
-        "a volume whose miss ratios are like those of others, at each share of their pages",
-    ),
-    ("checksum", "a hash of all curves: equal wherever the tasks ran"),
-];
+const WORDS: &str = "\
+best: the share of the budget with which all volumes together miss least
+equal share: the budget divided by the number of volumes
+starves: the best share is more than twice the equal share
+wastes: the best share is less than half the equal share
+uncacheable: everything in memory would hit less than 5 % of the accesses
+knee: the size from which more memory saves little
+regret: misses more than with the best policy of each volume
+best before: the split that is best for the accesses before --until
+partition: memory of a host for one of its volumes alone
+representative: a volume whose miss ratios are like those of others, at each share of their pages
+checksum: a hash of all curves: equal wherever the tasks ran";
 
 /// The whole page.
 pub(crate) fn page(document: &FleetDocument) -> String {
@@ -45,7 +41,7 @@ pub(crate) fn page(document: &FleetDocument) -> String {
     let found = found.and_then(|found| Part::table(representatives::table(found, usize::MAX)));
     let shared = document.sharing.as_ref();
     let shared = shared.and_then(|found| Part::table(sharing::table(document, found, usize::MAX)));
-    Page::new("fleet", size(document), &WORDS)
+    Page::new("fleet", size(document), WORDS)
         .answers(answers(document).iter().map(answer))
         .section("All volumes, memory split as well as can be", curve)
         .section("The budget", budget.filter_map(Part::table))

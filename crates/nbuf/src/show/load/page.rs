@@ -8,28 +8,27 @@ use super::super::scale::Axis;
 use super::{answers, causes, charts, classes, conditions, costs, history, limits, notes, sheet};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 20] = [
-    ("place", "the wait until the system table admits a user, which is part of the response"),
-    ("table bound", "users wait for a place in the system table, and not for anything behind it"),
-    ("true idle", "the share of processors that were idle while no task waited for a disc"),
-    ("disc idle", "the share of processors that were idle while tasks waited for a disc"),
-    ("CPU wait", "a command could run, and waited for a processor"),
-    ("lock", "a command waited for another thread or program: a lock, a pipe or a socket"),
-    ("between faults", "processor time of commands from one page fault with I/O to the next"),
-    ("core bound", "memory is too small: pages are read again that reclaim took"),
-    ("lock bound", "commands wait for locks, pipes or sockets"),
-    ("in balance", "processors and a disc are busy alike"),
-    ("major faults", "page faults of a command that needed a disc"),
-    ("fills", "pages that a command read from discs, by call or by fault"),
-    ("page-seconds", "pages of 4 KiB that all commands held, over time, for each command"),
-    ("response", "from the intended beginning of an interaction to its answer"),
-    ("service", "from the actual beginning of an interaction to its answer"),
-    ("CPU each", "processor time of a command and its descendants"),
-    ("alone", "N* if all users were of this class"),
-    ("user-hour", "the price of a user of the class for an hour"),
-    ("N*", "the number of users from which queues cannot be avoided"),
-    ("waits elsewhere", "no processor and no disc is busy, and yet the response rose"),
-];
+const WORDS: &str = "\
+place: the wait until the system table admits a user, which is part of the response
+table bound: users wait for a place in the system table, and not for anything behind it
+true idle: the share of processors that were idle while no task waited for a disc
+disc idle: the share of processors that were idle while tasks waited for a disc
+CPU wait: a command could run, and waited for a processor
+lock: a command waited for another thread or program: a lock, a pipe or a socket
+between faults: processor time of commands from one page fault with I/O to the next
+core bound: memory is too small: pages are read again that reclaim took
+lock bound: commands wait for locks, pipes or sockets
+in balance: processors and a disc are busy alike
+major faults: page faults of a command that needed a disc
+fills: pages that a command read from discs, by call or by fault
+page-seconds: pages of 4 KiB that all commands held, over time, for each command
+response: from the intended beginning of an interaction to its answer
+service: from the actual beginning of an interaction to its answer
+CPU each: processor time of a command and its descendants
+alone: N* if all users were of this class
+user-hour: the price of a user of the class for an hour
+N*: the number of users from which queues cannot be avoided
+waits elsewhere: no processor and no disc is busy, and yet the response rose";
 
 /// The whole page.
 pub(crate) fn page(document: &LoadDocument, runs: &[LoadHistory]) -> String {
@@ -37,7 +36,7 @@ pub(crate) fn page(document: &LoadDocument, runs: &[LoadHistory]) -> String {
     let lines = lines.chain(limits::working_set(document));
     let mood = if document.is_complete { Mood::Good } else { Mood::Open };
     let answers = lines.map(|line| Answer::new(mood, line + "."));
-    Page::new("load", "Response against users", &WORDS)
+    Page::new("load", "Response against users", WORDS)
         .title("nbuf load")
         .answers(answers)
         .sections([measured(document)])

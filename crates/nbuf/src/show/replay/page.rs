@@ -12,13 +12,12 @@ use super::words::{facts, percent, points, size, title};
 use super::{kinds, sizes};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 5] = [
-    ("elapsed", "virtual time from the first step of a process to the last"),
-    ("busy", "share of that during which something was to be done"),
-    ("response", "from asking to having, the queue of the disc and the work of the cache included"),
-    ("worth it", "from this size on, every cache saves more than a hundredth of the time"),
-    ("saves nothing more", "from this size on, no larger cache saves a hundredth of the time"),
-];
+const WORDS: &str = "\
+elapsed: virtual time from the first step of a process to the last
+busy: share of that during which something was to be done
+response: from asking to having, the queue of the disc and the work of the cache included
+worth it: from this size on, every cache saves more than a hundredth of the time
+saves nothing more: from this size on, no larger cache saves a hundredth of the time";
 
 /// The numbers behind the hit ratio alone.
 fn ratios(document: &ReplayDocument) -> Table {
@@ -43,7 +42,7 @@ pub(crate) fn page(document: &ReplayDocument) -> String {
     let warnings = document.warnings.iter().map(ToString::to_string);
     let facts = Part::notes(facts(document).into_iter().chain(warnings));
     let six = document.figures.iter();
-    Page::new("replay", workload, &WORDS)
+    Page::new("replay", workload, WORDS)
         .answers([Answer::new(Mood::of(&document.warnings), sentence(&behind))])
         .lead(Part::notes(points(document)))
         .section("By size", charts)

@@ -11,13 +11,12 @@ use super::{against, digits, method, sheet, too_few};
 const TICKS_MAX: usize = 12;
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 5] = [
-    ("seconds", "the median of the runs with this value"),
-    ("from, to", "the 95 % interval of the median; below 5 runs, their range"),
-    ("speedup", "how many times as fast as the first value, by medians"),
-    ("vs previous", "how much faster than the value before, by pairs of runs of the same round"),
-    ("round", "every value once; the next round goes backwards, so that a drift cancels"),
-];
+const WORDS: &str = "\
+seconds: the median of the runs with this value
+from, to: the 95 % interval of the median; below 5 runs, their range
+speedup: how many times as fast as the first value, by medians
+vs previous: how much faster than the value before, by pairs of runs of the same round
+round: every value once; the next round goes backwards, so that a drift cancels";
 
 /// The whole page.
 pub(crate) fn page(document: &SweepDocument) -> String {
@@ -36,7 +35,7 @@ pub(crate) fn page(document: &SweepDocument) -> String {
         notes.push("interrupted: not all runs were made".to_owned());
     }
     let mood = if document.is_complete { Mood::Good } else { Mood::Open };
-    Page::new("sweep", document.command.join(" "), &WORDS)
+    Page::new("sweep", document.command.join(" "), WORDS)
         .answers([Answer::new(mood, answer(document, &measured))])
         .section(title, time)
         .section("How it was measured", [Part::Facts(facts)].into_iter().chain(Part::notes(notes)))
