@@ -8,7 +8,7 @@ use super::super::super::page::{Answer, Mood, Page, Part};
 use super::super::super::table::{Table, number, text as words};
 use super::super::super::watch::clock;
 use super::super::super::watch::screen::View;
-use super::super::super::watch::screen::parts::{FIGURES, NAMES, bar, histogram, strip};
+use super::super::super::watch::screen::parts::{FIGURES, NAMES, bar, histogram, strip, written};
 use super::{Served, band, lines, percent};
 
 /// Rows of the table of a page.
@@ -76,7 +76,7 @@ fn cache(seen: &[&Served], now: &Served, width: usize) -> Vec<Line<'static>> {
         strip("hit ratio", seen, width, Some(1.0), hits),
         strip("dirty MiB", seen, width, None, dirty),
     ];
-    all.extend(lines(now).into_iter().map(|(name, text)| Line::from(format!("{name:<10}{text}"))));
+    all.extend(written(lines(now)));
     all
 }
 
