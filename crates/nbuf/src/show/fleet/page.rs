@@ -6,10 +6,7 @@ use super::super::chart::{Chart, Line, Look};
 use super::super::page::{Answer, Mood, Page, Part, sentence};
 use super::super::scale::Axis;
 use super::super::table::{Table, number};
-use super::{
-    answers, changes, choice, hits, memory, notes, percent, representatives, rules, sharing, size,
-    volumes,
-};
+use super::{answers, hits, memory, notes, percent, size, tables};
 
 /// Steps of the axis of hits.
 const STEPS: usize = 5;
@@ -34,22 +31,12 @@ pub(crate) fn page(document: &FleetDocument) -> String {
     let mood = if is_good { Mood::Good } else { Mood::Open };
     let answer = |text: &String| Answer::new(mood, sentence(text));
     let curve = (document.whole.points.len() > 1).then(|| Part::Chart(chart(document)));
-    let budget = document.split.iter();
-    let budget = budget.flat_map(|split| [rules(document, split), changes(document, split)]);
-    let last = document.last.as_ref().and_then(|last| Part::table(choice::last(document, last)));
-    let found = document.representatives.as_ref();
-    let found = found.and_then(|found| Part::table(representatives::table(found, usize::MAX)));
-    let shared = document.sharing.as_ref();
-    let shared = shared.and_then(|found| Part::table(sharing::table(document, found, usize::MAX)));
+    let sections = tables(document, true)
+        .map(|(title, tables)| (title, tables.into_iter().filter_map(Part::table).collect()));
     Page::new("fleet", size(document), WORDS)
         .answers(answers(document).iter().map(answer))
         .section("All volumes, memory split as well as can be", curve)
-        .section("The budget", budget.filter_map(Part::table))
-        .section("Does the split last?", last)
-        .section("Policies", document.policies.as_ref().map(choice::policies).and_then(Part::table))
-        .section("Shared or partitioned?", shared)
-        .section("Representatives", found)
-        .section("Volumes", Part::table(volumes(document, usize::MAX)))
+        .sections(sections)
         .section("Notes", Part::notes(notes(document)))
         .html()
 }

@@ -1,5 +1,7 @@
 //! Columns and cells.
 
+use nbuf::units::{Bytes, grouped};
+
 use super::super::markup::escape;
 
 /// A column, and how much it is needed.
@@ -114,5 +116,24 @@ impl From<String> for Cell {
 impl From<&str> for Cell {
     fn from(text: &str) -> Self {
         text.to_owned().into()
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(number: u64) -> Self {
+        grouped(number).into()
+    }
+}
+
+impl From<Bytes> for Cell {
+    fn from(bytes: Bytes) -> Self {
+        bytes.to_string().into()
+    }
+}
+
+/// What is not known has an empty cell.
+impl<C: Into<Cell>> From<Option<C>> for Cell {
+    fn from(cell: Option<C>) -> Self {
+        cell.map_or_else(Self::default, Into::into)
     }
 }
