@@ -3,6 +3,7 @@
 //! Positions run from 0 to 1. Nothing here knows about columns or pixels.
 
 use nbuf::units::Bytes;
+pub(super) use nbuf::units::whole;
 
 /// Sizes up to this ratio of the ends are drawn to scale.
 const LINEAR_RATIO: f64 = 32.0;
@@ -235,10 +236,8 @@ pub(super) fn round_size(size: f64) -> String {
     let shown = Bytes(whole(size)).to_string();
     match shown.split_once(' ') {
         Some(("0", _)) => "0".to_owned(),
-        Some((number, unit)) if number.contains('.') => {
-            format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
-        }
-        _ => shown,
+        Some((number, unit)) => format!("{} {unit}", trimmed(number)),
+        None => shown,
     }
 }
 
@@ -275,17 +274,6 @@ pub(super) fn trimmed(number: &str) -> &str {
         return number;
     }
     number.trim_end_matches('0').trim_end_matches('.')
-}
-
-/// The nearest whole number; `as` saturates.
-pub(super) fn whole(number: f64) -> u64 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "places and sizes: not negative, and small or saturated"
-    )]
-    let whole = number.round() as u64;
-    whole
 }
 
 /// The nearest of `count` places (columns, rows, dots) to a position.

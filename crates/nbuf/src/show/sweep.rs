@@ -9,15 +9,8 @@ use super::table::{Table, number, text};
 use super::text::{count, wrap};
 pub(crate) use page::page;
 
-/// Three significant digits.
 fn digits(seconds: f64) -> String {
-    match seconds {
-        s if s >= 99.95 => format!("{s:.0}"),
-        s if s >= 9.995 => format!("{s:.1}"),
-        s if s >= 0.9995 => format!("{s:.2}"),
-        s if s >= 0.09995 => format!("{s:.3}"),
-        s => format!("{s:.4}"),
-    }
+    super::text::digits(seconds, 4)
 }
 
 fn against(against: Option<Against>, is_too_few: bool) -> String {

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use nbuf::experiment::result::{Detail, Device, SizeReport, Traffic};
-use nbuf::units::{Bytes, date};
+use nbuf::units::Bytes;
 
 use super::super::super::page::Part;
-use super::super::super::text::{count, grouped};
+use super::super::super::text::{count, grouped, moment};
 use crate::shell;
 
 pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> Vec<Part> {
@@ -17,7 +17,7 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> Vec<Part> {
     let mut rows =
         vec![("command", known(&shell::line(&facts.command))), ("run in", known(&facts.directory))];
     if facts.started_unix_seconds > 0 {
-        rows.push(("recorded", moment(&date(facts.started_unix_seconds))));
+        rows.push(("recorded", moment(facts.started_unix_seconds)));
     }
     let status = facts.exit_status.map_or("broke off".into(), |status| format!("status {status}"));
     rows.push((
@@ -88,12 +88,6 @@ fn traffic(of: &Traffic) -> [(&'static str, String); 2] {
         of.written_bytes
     );
     [("asked for", requested), ("done for it", done)]
-}
-
-/// `2026-11-21 05:49:53 UTC`, of a date as names of files have it.
-fn moment(date: &str) -> String {
-    let part = |from: usize, to: usize| date.get(from..to).unwrap_or_default();
-    format!("{} {}:{}:{} UTC", part(0, 10), part(11, 13), part(13, 15), part(15, 17))
 }
 
 fn device(device: &Device) -> String {
