@@ -14,7 +14,8 @@ use super::super::text::{flush, grouped, tail, wrap, wrap_each};
 use super::answer::{sentences, target};
 use super::facts;
 use super::family::{
-    Family, at, band, band_name, families, is_floor_at_most, is_opt, policy_name, requests_differ,
+    Family, at, band, band_name, corners, families, is_floor_at_most, is_opt, policy_name,
+    requests_differ,
 };
 use super::parts::{groups, windows};
 use super::prefetches;
@@ -66,7 +67,7 @@ fn section(out: &mut String, family: &Family<'_>, width: usize) {
         wrap_each(out, facts::sample(curve, family.unit), width);
     }
     out.push('\n');
-    out.push_str(&corners(family, width));
+    out.push_str(&corner_lines(family, width));
     let targets = family.curves.iter().filter_map(|curve| Some((curve, curve.target.as_ref()?)));
     for (curve, wanted) in targets {
         wrap(out, &target(curve, wanted, family.unit), width);
@@ -105,8 +106,8 @@ fn alone(curve: &PolicyCurve, unit: Unit) -> Table {
         .column(number("hit %"), |point| percent(point.hit_ratio()))
         .column_if(is_objects, number("byte hit %"), byte_hits)
         .column_if(has_band, number(band_name(curve)), |point| band(point).unwrap_or_default())
-        .column_if(has_requests, number("requests %").rank(1), |point| {
-            point.request_hit_ratio().map_or(String::new(), percent)
+        .column_if(has_requests, number("requests %").rank(1), |p| {
+            p.request_hit_ratio().map(percent)
         })
         .column(number("misses").rank(3), |point| grouped(point.misses))
         .column_if(is_objects, number("missed").rank(2), missed)
@@ -210,34 +211,24 @@ fn side_by_side(family: &Family<'_>, width: usize) -> String {
 }
 
 /// The answer, and the three sizes behind it.
-fn corners(family: &Family<'_>, width: usize) -> String {
+fn corner_lines(family: &Family<'_>, width: usize) -> String {
     let mut out = String::new();
     wrap_each(&mut out, sentences(family), width);
     let curve = family.main();
-    let Some(corners) = curve.corners else { return out };
-    let between = curve.corners_between;
-    let floor = between.map(|between| between.floor_pages);
-    let knee = between.map(|between| between.knee_pages);
-    let ceiling = between.map(|between| between.ceiling_pages);
+    let Some(sizes) = corners(curve) else { return out };
     let below = if is_floor_at_most(curve) {
         "or less: no size below the largest object was searched"
     } else {
         "below it a cache is useless"
     };
-    let sizes = [
-        ("floor", corners.floor_pages, floor, below),
-        ("knee", corners.knee_pages, knee, "most of what can be saved is saved"),
-        ("ceiling", corners.ceiling_pages, ceiling, "above it nothing more is gained"),
-    ];
-    let unit = family.unit;
-    let table = Table::of("", sizes)
-        .column(text(""), |(name, ..)| name)
-        .column(number(""), |(_, pages, ..)| unit.size(pages))
-        .column_if(unit.has_pages(), number("").rank(1), |(_, pages, ..)| unit.count(pages))
-        .column_if(between.is_some(), text(""), |(_, _, range, _)| {
-            range.and_then(|range| unit.range(range)).unwrap_or_default()
-        })
-        .column(text("").rank(2), |(.., reason)| reason);
+    let reasons = [below, "most of what can be saved is saved", "above it nothing more is gained"];
+    let (unit, is_between) = (family.unit, curve.corners_between.is_some());
+    let table = Table::of("", sizes.into_iter().zip(reasons))
+        .column(text(""), |((name, ..), _)| name)
+        .column(number(""), |((_, pages, _), _)| unit.size(pages))
+        .column_if(unit.has_pages(), number("").rank(1), |((_, pages, _), _)| unit.count(pages))
+        .column_if(is_between, text(""), |((.., range), _)| unit.range(range?))
+        .column(text("").rank(2), |(_, reason)| reason);
     out += &table.done().draw(width);
     if let Some(line) = facts::three_sizes(curve) {
         wrap(&mut out, &line, width);
