@@ -17,9 +17,10 @@ const HAIR: f64 = 1e-9;
 const POWERS: [i32; 6] = [1, 2, 4, 5, 10, 20];
 
 /// The kind of an axis decides its ticks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 enum Ticks {
     /// Powers of two and their multiples.
+    #[default]
     Bytes,
     /// 1, 2 and 5 times powers of ten on a logarithmic axis.
     Keys,
@@ -34,7 +35,7 @@ enum Ticks {
 }
 
 /// Values from end to end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Axis {
     pub(super) name: String,
     low: f64,
