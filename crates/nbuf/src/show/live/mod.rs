@@ -157,19 +157,19 @@ fn notes(live: &LiveDocument) -> Vec<Note> {
     notes.extend(live.snapshot.as_ref().map(marks::cached).map(Note::Plain));
     notes.extend(longer(live).map(Note::Plain));
     notes.extend(held(live).map(Note::Plain));
-    if !live.is_steady {
-        notes.push(Note::Warning(
-            "not steady: the two halves of the window differ by more than their bands".to_owned(),
-        ));
-    }
-    if live.lost > 0 {
-        notes.push(Note::Warning(format!(
-            "{} of {} events were lost: all rates are too low",
-            live.lost, live.events
-        )));
-    }
-    notes.extend(live.warnings.iter().map(|warning| Note::Warning(warning.to_string())));
+    notes.extend(spoils(live).map(Note::Warning));
     notes
+}
+
+/// What spoils the figures.
+fn spoils(live: &LiveDocument) -> impl Iterator<Item = String> {
+    let halves = "not steady: the two halves of the window differ by more than their bands";
+    let halves = (!live.is_steady).then(|| halves.to_owned());
+    let (lost, events) = (live.lost, live.events);
+    let lost =
+        (lost > 0).then(|| format!("{lost} of {events} events were lost: all rates are too low"));
+    let warnings = live.warnings.iter().map(ToString::to_string);
+    halves.into_iter().chain(lost).chain(warnings)
 }
 
 /// What the group holds in vain or lacks, and the knee.

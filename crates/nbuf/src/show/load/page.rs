@@ -36,28 +36,18 @@ pub(crate) fn page(document: &LoadDocument, runs: &[LoadHistory]) -> String {
     let lines = lines.chain(limits::working_set(document));
     let mood = if document.is_complete { Mood::Good } else { Mood::Open };
     let answers = lines.map(|line| Answer::new(mood, line + "."));
+    let classes = [classes::sheet(document), costs::sheet(document)];
+    let lines = Some(causes::lines(document)).filter(|lines| !lines.is_empty());
+    let why = Part::table(causes::sheet(document));
     Page::new("load", "Response against users", WORDS)
         .title("nbuf load")
         .answers(answers)
         .sections([measured(document)])
-        .section("Classes", of_classes(document))
-        .sections([why(document)])
+        .section("Classes", classes.into_iter().filter_map(Part::table))
+        .section("Why response rose", why.into_iter().chain(lines.map(Part::List)))
         .section("Steps", Part::table(history::sheet(runs)))
         .section("How it was measured", Part::notes(notes(document)))
         .html()
-}
-
-/// The users, the response and the cost of each class.
-fn of_classes(document: &LoadDocument) -> Vec<Part> {
-    let tables = [classes::sheet(document), costs::sheet(document)];
-    tables.into_iter().filter_map(Part::table).collect()
-}
-
-/// Why the response rose.
-fn why(document: &LoadDocument) -> (String, Vec<Part>) {
-    let lines = Some(causes::lines(document)).filter(|lines| !lines.is_empty());
-    let parts = Part::table(causes::sheet(document)).into_iter().chain(lines.map(Part::List));
-    ("Why response rose".to_owned(), parts.collect())
 }
 
 /// What was measured: under limits the figures over memory, too.

@@ -92,12 +92,6 @@ impl Metrics {
             };
             self.known().filter_map(known).collect()
         };
-        let answer = |of: fn(&LivePoint) -> f64| -> Values {
-            let known = |(window, live): (&LiveFollow, &LiveDocument)| {
-                Some((target(window), Value::Gauge(of(live.answer.as_ref()?))))
-            };
-            self.known().filter_map(known).collect()
-        };
         vec![
             bytes("live_other_memory", "Memory that is no page cache")
                 .of(gauge(|live| Some(live.memory.other_bytes().0 as f64))),
@@ -110,9 +104,9 @@ impl Metrics {
                 "live_recommended",
                 "The limit to set: the cache that meets the target, and other memory",
             )
-            .of(answer(|point| point.limit_bytes.0 as f64)),
+            .of(gauge(|live| Some(live.answer.as_ref()?.limit_bytes.0 as f64))),
             bytes("live_recommended_cache", "The cache of that limit")
-                .of(answer(|point| point.cache_bytes.0 as f64)),
+                .of(gauge(|live| Some(live.answer.as_ref()?.cache_bytes.0 as f64))),
             plain(
                 "live_accesses_per_second",
                 "Page accesses a second, older windows with less weight",
