@@ -110,6 +110,7 @@ fn notes(machine: &LiveMachine) -> Vec<String> {
 mod tests {
     use super::super::tests::document;
     use super::*;
+    use crate::show::tests::fit;
 
     fn shown(width: usize) -> String {
         let frees = LiveTarget {
@@ -140,10 +141,7 @@ mod tests {
         assert!(text.contains("buys nothing"), "{text}");
         assert!(text.contains("Warning: idle: 3 of 0 events were lost"), "{text}");
         assert!(text.contains("Not watched: gone: no process has the number 7"), "{text}");
-        for width in [40, 80, 200] {
-            let widest = shown(width).lines().map(str::len).max();
-            assert!(widest.is_some_and(|widest| widest <= width), "{width}: {}", shown(width));
-        }
+        fit([40, 80, 200], shown);
     }
 
     #[test]

@@ -250,6 +250,7 @@ pub(crate) fn report(live: &LiveDocument, width: usize) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::show::tests::fit;
     use nbuf::experiment::result::{LiveLonger, LiveMemory};
 
     pub(crate) fn document() -> LiveDocument {
@@ -281,11 +282,7 @@ pub(crate) mod tests {
         );
         assert!(shown.contains("\n      memory: 53Mi\n"), "{shown}");
         assert!(!shown.contains("not steady"), "{shown}");
-        for width in [40, 80, 200] {
-            let shown = report(&document(), width);
-            let widest = shown.lines().map(str::len).max();
-            assert!(widest.is_some_and(|widest| widest <= width), "{width}: {shown}");
-        }
+        fit([40, 80, 200], |width| report(&document(), width));
     }
 
     #[test]

@@ -183,6 +183,7 @@ pub(crate) mod tests {
     use nbuf::units::Bytes;
 
     use super::*;
+    use crate::show::tests::fit;
 
     pub(crate) fn document() -> LoadDocument {
         let times = |mean: f64| LoadTimes {
@@ -275,11 +276,7 @@ pub(crate) mod tests {
 
     #[test]
     fn limits_have_their_tables_charts_and_the_cheapest() {
-        for width in [60, 80, 140] {
-            let shown = table(&limited(), &[], width, false);
-            let widest = shown.lines().map(console::measure_text_width).max();
-            assert!(widest.is_some_and(|widest| widest <= width), "{width}: {widest:?}\n{shown}");
-        }
+        fit([60, 80, 140], |width| table(&limited(), &[], width, false));
         let shown = table(&limited(), &[], 140, false);
         for text in [
             "mean response by users, a line for each memory limit",
