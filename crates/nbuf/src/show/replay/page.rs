@@ -6,7 +6,6 @@ use nbuf::experiment::result::ReplayDocument;
 use super::super::figures;
 use super::super::page::{Answer, Mood, Page, Part, sentence, uppercased};
 use super::super::table::{Table, number};
-use super::super::text::grouped;
 use super::chart::{elapsed, hits, marks};
 use super::words::{facts, percent, points, size, title};
 use super::{kinds, sizes};
@@ -21,10 +20,10 @@ saves nothing more: from this size on, no larger cache saves a hundredth of the 
 
 /// The numbers behind the hit ratio alone.
 fn ratios(document: &ReplayDocument) -> Table {
-    let columns = [number(format!("{}s", document.unit)), number("hits %")];
-    let rows = document.sizes.iter();
-    let rows = rows.map(|row| [grouped(row.size_units), percent(row.hit_ratio)]);
-    Table::new("Hit ratio by size", columns).with(rows)
+    Table::of("Hit ratio by size", &document.sizes)
+        .column(number(format!("{}s", document.unit)), |row| row.size_units)
+        .column(number("hits %"), |row| percent(row.hit_ratio))
+        .done()
 }
 
 /// The whole page.
