@@ -123,13 +123,12 @@ fn knee_line(knee: &LoadKnee, most: u32) -> String {
         [] | [_] => String::new(),
         all => format!("; by class: {}", all.iter().map(class).collect::<Vec<_>>().join(", ")),
     };
+    let times = [knee.think_seconds, knee.demands_seconds, knee.demand_max_seconds];
+    let [think, demands, largest] = times.map(seconds);
     format!(
-        "Queues begin at N* = {:.1} users{beyond}: (think time {} + demands {}) / largest demand {} \
+        "Queues begin at N* = {:.1} users{beyond}: (think time {think} + demands {demands}) / largest demand {largest} \
          {bottleneck}{classes}",
-        knee.users,
-        seconds(knee.think_seconds),
-        seconds(knee.demands_seconds),
-        seconds(knee.demand_max_seconds),
+        knee.users
     )
 }
 

@@ -75,14 +75,9 @@ pub(super) fn facts(document: &ReplayDocument) -> Vec<String> {
 }
 
 fn distribution(name: &str, times: &ReplayResponse) -> String {
-    format!(
-        "{name}: mean {}, p50 {}, p90 {}, p99 {}, max {}",
-        seconds(times.mean),
-        seconds(times.p50),
-        seconds(times.p90),
-        seconds(times.p99),
-        seconds(times.max)
-    )
+    let [mean, p50, p90, p99, max] =
+        [times.mean, times.p50, times.p90, times.p99, times.max].map(seconds);
+    format!("{name}: mean {mean}, p50 {p50}, p90 {p90}, p99 {p99}, max {max}")
 }
 
 fn disc(document: &ReplayDocument) -> String {
