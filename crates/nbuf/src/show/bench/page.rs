@@ -40,12 +40,13 @@ pub(crate) fn page(document: &BenchDocument, pings: Option<&PingDocument>) -> St
         document.rows.iter().partition(|row| row.imac_2011.is_some());
     let x = "Rates, two digits: the median of the clean samples. x: how many times the rate \
              of that machine.";
+    let without = sentence(&model::without(document));
     let sections = [
-        ("The tests of the CS61 course", rows(&course, x)),
-        ("Newer paths", rows(&others, "Rates, two digits.")),
+        ("The tests of the CS61 course", noted(table::table(&course, true), x)),
+        ("Newer paths", noted(table::table(&others, true), "Rates, two digits.")),
         ("What differs", comparisons(document)),
         ("Time of an operation against its block", chart(document)),
-        ("Lines through the times", models(document)),
+        ("Lines through the times", noted(model::table(document), without)),
         ("How often threads wake each other", pings.map(ping::parts).unwrap_or_default()),
         ("Label checks", label_checks(document)),
         ("Without a number", refused(document)),
@@ -67,10 +68,6 @@ fn noted(table: Table, note: impl Into<String>) -> Vec<Part> {
         Some(part) => vec![part, Part::Note(note.into())],
         None => Vec::new(),
     }
-}
-
-fn rows(rows: &[&BenchRow], note: &str) -> Vec<Part> {
-    noted(table::heated(rows), note)
 }
 
 /// The sentence: what was measured, and whether all of it was what it says.
@@ -213,10 +210,6 @@ pub(in crate::show) fn tick(ns: f64) -> String {
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")];
     let unit = units.into_iter().find(|(unit, _)| ns >= *unit).unwrap_or((1.0, "ns"));
     format!("{:.0} {}", ns / unit.0, unit.1)
-}
-
-fn models(document: &BenchDocument) -> Vec<Part> {
-    noted(model::table(document), sentence(&model::without(document)))
 }
 
 /// What the kernel counted, row by row.

@@ -20,7 +20,7 @@ use super::run::seconds;
 use super::table::{Table, number, text};
 use super::text::{clean, rate, wrap_each};
 pub(crate) use charts::pictures;
-use conditions::Conditions;
+use conditions::conditions;
 pub(crate) use page::page;
 
 fn percent(share: Option<f64>) -> String {
@@ -61,11 +61,6 @@ fn sheet(document: &LoadDocument) -> Table {
         .column(number("disc busy").rank(1), |step| percent(step.disc_busy))
         .column(text("bound"), |step| answered(step, label(step.label)))
         .done()
-}
-
-/// What steps differ in besides their users.
-fn conditions(document: &LoadDocument) -> Conditions {
-    Conditions::of(document)
 }
 
 /// How lines name a step.
