@@ -130,7 +130,7 @@ pub(super) fn between(points: &[(f64, f64)], x: &Axis, at: f64) -> Option<f64> {
     let before = after.checked_sub(1).map(|before| points[before]);
     match (before, points.get(after).copied()) {
         (Some(before), Some(beyond)) => {
-            let share = if x.is_log() {
+            let share = if x.is_log {
                 (at / before.0).ln() / (beyond.0 / before.0).ln()
             } else {
                 (at - before.0) / (beyond.0 - before.0)

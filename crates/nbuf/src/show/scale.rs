@@ -38,9 +38,9 @@ enum Ticks {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Axis {
     pub(super) name: String,
-    low: f64,
-    high: f64,
-    is_log: bool,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) is_log: bool,
     ticks: Ticks,
 }
 
@@ -127,18 +127,6 @@ impl Axis {
             ((to - from) / step <= steps.max(2) as f64).then(|| axis(from, to, step))
         };
         SHARE_STEPS.into_iter().find_map(fits).unwrap_or_else(|| axis(0.0, 100.0, 50.0))
-    }
-
-    pub(super) fn low(&self) -> f64 {
-        self.low
-    }
-
-    pub(super) fn high(&self) -> f64 {
-        self.high
-    }
-
-    pub(super) fn is_log(&self) -> bool {
-        self.is_log
     }
 
     /// Whether a value is on the axis.

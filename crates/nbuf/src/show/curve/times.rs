@@ -109,7 +109,7 @@ fn knees(family: &Family<'_>, curve: &PolicyCurve, across: &Across) -> Option<Ch
     chart.lines = across.steps(curve, key, of);
     chart.lines.extend(whole.map(|pages| {
         let (height, brief) = (size(family.unit, pages), family.unit.brief(pages));
-        let points = vec![(0.0, height), (across.axis.high(), height)];
+        let points = vec![(0.0, height), (across.axis.high, height)];
         Line::new(format!("knee of the whole, {brief}"), Look::Bound, points)
     }));
     chart.at = across.middles();

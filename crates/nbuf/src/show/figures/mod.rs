@@ -101,24 +101,17 @@ fn periods(figures: &ReplayFigures) -> String {
 
 fn service(steps: &[FigureStep], of: Of) -> Distribution {
     let rows = steps.iter().map(|step| Row { label: between(step), count: step.count });
-    let requests = steps.iter().map(|step| step.count).sum();
+    let requests = count(steps.iter().map(|step| step.count).sum(), "request", "requests");
+    let caption = match of {
+        Of::Replay => format!("{requests}, without their turns in the queue of the disc"),
+        Of::Server => format!("a sample of {requests}, from asking to having"),
+    };
     Distribution {
         title: "Disc + cache service time distribution",
         of: "time from asking to having",
         counted: "requests",
         rows: trimmed(rows.collect()),
-        caption: match of {
-            Of::Replay => format!(
-                "{}, without their turns in the queue of the disc",
-                count(requests, "request", "requests")
-            ),
-            Of::Server => {
-                format!(
-                    "a sample of {}, from asking to having",
-                    count(requests, "request", "requests")
-                )
-            }
-        },
+        caption,
     }
 }
 

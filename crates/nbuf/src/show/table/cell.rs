@@ -91,17 +91,14 @@ impl Cell {
 
     pub(super) fn html(&self) -> String {
         let text = escape(self.text.trim());
+        let shaded = |class: &str, part: f64| {
+            format!("<span class=\"{class}\" style=\"--part:{part:.0}%\">{text}</span>")
+        };
         match &self.look {
             Look::Plain => text,
             Look::Class(class) => format!("<span class=\"{class}\">{text}</span>"),
-            Look::Bar(share) => {
-                let part = 100.0 * share;
-                format!("<span class=\"bar\" style=\"--part:{part:.0}%\">{text}</span>")
-            }
-            Look::Heat(share) => {
-                let part = 55.0 * share;
-                format!("<span class=\"heat\" style=\"--part:{part:.0}%\">{text}</span>")
-            }
+            Look::Bar(share) => shaded("bar", 100.0 * share),
+            Look::Heat(share) => shaded("heat", 55.0 * share),
             Look::Picture(svg) => svg.clone(),
         }
     }

@@ -5,7 +5,6 @@
 mod families;
 
 use std::fmt;
-use std::sync::Arc;
 
 use nbuf::experiment::result::{WatchDocument, WatchTimes};
 use prometheus_client::collector::Collector;
@@ -77,35 +76,31 @@ pub(in crate::show) fn now(value: f64) -> Values {
 /// All intervals so far.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
-    families: Arc<Vec<Family>>,
+    families: Vec<Family>,
 }
 
 impl Metrics {
     /// Adds an interval.
     pub(crate) fn take(&mut self, interval: &WatchDocument) {
         let mut families = families::of(interval);
-        for before in self.families.iter() {
+        for before in &self.families {
             match families.iter_mut().find(|family| family.name == before.name) {
                 Some(family) => family.follows(before),
                 // What this interval has no figure of.
                 None => families.push(before.without_gauges()),
             }
         }
-        self.families = Arc::new(families);
+        self.families = families;
     }
 
     /// The text that is scraped.
     pub(crate) fn text(&self) -> String {
-        written(Arc::clone(&self.families))
+        text(self.families.clone())
     }
 }
 
 /// Families as text.
 pub(in crate::show) fn text(families: Vec<Family>) -> String {
-    written(Arc::new(families))
-}
-
-fn written(families: Arc<Vec<Family>>) -> String {
     let mut registry = Registry::with_prefix("nbuf");
     registry.register_collector(Box::new(Families(families)));
     let mut written = String::new();
@@ -193,11 +188,11 @@ impl Value {
 
 /// What the registry asks when it is written.
 #[derive(Debug)]
-struct Families(Arc<Vec<Family>>);
+struct Families(Vec<Family>);
 
 impl Collector for Families {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
-        for family in self.0.iter() {
+        for family in &self.0 {
             let Some((_, first)) = family.values.first() else { continue };
             let Family { name, unit, help, values } = family;
             let kind = first.kind();
