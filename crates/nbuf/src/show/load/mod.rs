@@ -91,18 +91,22 @@ fn answer(document: &LoadDocument) -> String {
     }
 }
 
-/// The answer, for each condition if there are several.
+/// The answer, for each condition if there are several, and what limits give.
 fn answers(document: &LoadDocument) -> Vec<String> {
-    if document.curves.len() < 2 || !document.thinks {
-        return vec![answer(document)];
-    }
     let most = document.steps.iter().map(|step| step.users).max().unwrap_or(0);
     let names = conditions(document);
     let line = |curve: &LoadCurve| {
         Some(format!("{}: {}", names.name(curve), knee_line(curve.knee.as_ref()?, most)))
     };
-    let lines: Vec<String> = document.curves.iter().filter_map(line).collect();
-    if lines.is_empty() { vec![answer(document)] } else { lines }
+    let are_several = document.curves.len() > 1 && document.thinks;
+    let curves = document.curves.iter().filter(|_| are_several);
+    let mut lines: Vec<String> = curves.filter_map(line).collect();
+    if lines.is_empty() {
+        lines.push(answer(document));
+    }
+    lines.extend(limits::cheapest(document));
+    lines.extend(limits::working_set(document));
+    lines
 }
 
 fn knee_line(knee: &LoadKnee, most: u32) -> String {
@@ -159,9 +163,7 @@ pub(crate) fn table(
     let plots = charts::plots(document, width, colour);
     out += if out.contains("\n\n") || !plots.is_empty() { "\n" } else { "" };
     out += &plots;
-    let answers = answers(document).into_iter().chain(limits::cheapest(document));
-    let answers = answers.chain(limits::working_set(document));
-    wrap_each(&mut out, answers.chain(causes::lines(document)), width);
+    wrap_each(&mut out, answers(document).into_iter().chain(causes::lines(document)), width);
     wrap_each(&mut out, notes(document), width);
     let history = history::sheet(runs);
     if !history.is_empty() {

@@ -32,10 +32,8 @@ waits elsewhere: no processor and no disc is busy, and yet the response rose";
 
 /// The whole page.
 pub(crate) fn page(document: &LoadDocument, runs: &[LoadHistory]) -> String {
-    let lines = answers(document).into_iter().chain(limits::cheapest(document));
-    let lines = lines.chain(limits::working_set(document));
     let mood = if document.is_complete { Mood::Good } else { Mood::Open };
-    let answers = lines.map(|line| Answer::new(mood, line + "."));
+    let answers = answers(document).into_iter().map(|line| Answer::new(mood, line + "."));
     let classes = [classes::sheet(document), costs::sheet(document)];
     let lines = Some(causes::lines(document)).filter(|lines| !lines.is_empty());
     let why = Part::table(causes::sheet(document));

@@ -53,8 +53,7 @@ pub(crate) fn table(document: &PingDocument, width: usize) -> String {
         wrap(&mut out, &text, width);
     }
     out.push('\n');
-    let warnings = document.warnings.iter().map(ToString::to_string);
-    wrap_each(&mut out, notes(document).into_iter().chain(warnings), width);
+    wrap_each(&mut out, notes(document), width);
     out
 }
 
@@ -148,7 +147,7 @@ fn sentence(range: &PingRange) -> String {
     )
 }
 
-/// What the columns and marks mean, as far as there are any.
+/// What the columns and marks mean, as far as there are any, and the warnings.
 fn notes(document: &PingDocument) -> Vec<String> {
     let mut notes = Vec::new();
     let measured = |row: &&PingRow| row.outcome == PingOutcome::Measured;
@@ -170,6 +169,7 @@ fn notes(document: &PingDocument) -> Vec<String> {
             "~ this kernel does not tell which samples were clean: all are judged".to_owned(),
         );
     }
+    notes.extend(document.warnings.iter().map(ToString::to_string));
     notes
 }
 

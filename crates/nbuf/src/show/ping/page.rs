@@ -45,8 +45,7 @@ pub(in crate::show) fn parts(document: &PingDocument) -> Vec<Part> {
         "Each histogram is of samples by their rate, all on one axis from {low} to {high} in equal \
          ratios. Blue samples are clean, grey ones were disturbed; the line is the median."
     )));
-    let warnings = document.warnings.iter().map(ToString::to_string);
-    parts.extend(Part::notes(notes(document).into_iter().chain(warnings)));
+    parts.extend(Part::notes(notes(document)));
     let columns = [text("machine"), text("mechanism"), number("round trips a second")];
     let references = document.references.iter().map(|reference| {
         let rate = format!("{} {}", reference.is, rate(reference.round_trips_per_second));

@@ -5,7 +5,7 @@ use nbuf::experiment::result::{SweepDocument, SweepRow};
 use super::super::chart::{Band, Chart, Line, Look};
 use super::super::page::{Answer, Mood, Page, Part};
 use super::super::scale::Axis;
-use super::{against, digits, method, sheet, too_few};
+use super::{against, digits, notes, sheet, too_few};
 
 /// Values that are named under the chart.
 const TICKS_MAX: usize = 12;
@@ -30,15 +30,12 @@ pub(crate) fn page(document: &SweepDocument) -> String {
     };
     let mut facts = vec![("command", document.command.join(" "))];
     facts.extend(document.prepare.iter().map(|script| ("before each run", script.clone())));
-    let mut notes = vec![method(document)];
-    if !document.is_complete {
-        notes.push("interrupted: not all runs were made".to_owned());
-    }
+    let notes = Part::notes(notes(document));
     let mood = if document.is_complete { Mood::Good } else { Mood::Open };
     Page::new("sweep", document.command.join(" "), WORDS)
         .answers([Answer::new(mood, answer(document, &measured))])
         .section(title, time)
-        .section("How it was measured", [Part::Facts(facts)].into_iter().chain(Part::notes(notes)))
+        .section("How it was measured", [Part::Facts(facts)].into_iter().chain(notes))
         .html()
 }
 
