@@ -16,15 +16,12 @@ pub(super) fn answer(document: &FleetDocument) -> Option<String> {
         let of = sharing.hosts.iter().filter(|host| host.verdict == verdict).count();
         count(of as u64, "host hits", "hosts hit")
     };
+    let misses = [sharing.shared_misses, sharing.partitioned_misses, sharing.equal_misses];
+    let ([shared, best, equal], by) = (misses.map(with), by(sharing.by));
+    let [less, more] = [FleetSharingVerdict::Shared, FleetSharingVerdict::Partitions].map(hosts);
     Some(format!(
-        "shared caches give {} % hits, the best partitions by {} {} %, equal ones {} %: {} more by sharing, {} more with \
-         partitions",
-        with(sharing.shared_misses),
-        by(sharing.by),
-        with(sharing.partitioned_misses),
-        with(sharing.equal_misses),
-        hosts(FleetSharingVerdict::Shared),
-        hosts(FleetSharingVerdict::Partitions)
+        "shared caches give {shared} % hits, the best partitions by {by} {best} %, equal ones {equal} %: {less} more by \
+         sharing, {more} more with partitions"
     ))
 }
 

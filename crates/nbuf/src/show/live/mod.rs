@@ -122,15 +122,6 @@ fn rows(live: &LiveDocument) -> impl Iterator<Item = &LivePoint> {
 
 /// What the figures rest on, and what spoils them.
 fn notes(live: &LiveDocument) -> Vec<Note> {
-    let mut notes = vec![Note::Plain(format!(
-        "{}: {} page accesses a second to {} of files, {:.0} % of them mapped. With the cache as it is, the \
-         kernel brought in {} pages a second.",
-        field(&live.command.join(" ")),
-        rate(live.accesses_per_second),
-        live.touched_bytes,
-        live.mapped_share * 100.0,
-        rate(live.fills_per_second),
-    ))];
     let by = match live.backend.as_str() {
         "bpf" => "BPF programs in the kernel",
         "perf" => "perf's events of the kernel's tracepoints",
@@ -142,23 +133,31 @@ fn notes(live: &LiveDocument) -> Vec<Note> {
         "all pages".to_owned()
     };
     let cost = live.reader_seconds / live.seconds.max(1e-9) * 100.0;
-    notes.push(Note::Plain(format!(
-        "Recorded by {by}: {part}. {} events, {} lost; to read them took {cost:.1} % of a processor.",
-        live.events, live.lost
-    )));
-    notes.push(Note::Plain(
+    let (events, lost) = (live.events, live.lost);
+    let mut notes = vec![
+        format!(
+            "{}: {} page accesses a second to {} of files, {:.0} % of them mapped. With the cache as it is, the \
+             kernel brought in {} pages a second.",
+            field(&live.command.join(" ")),
+            rate(live.accesses_per_second),
+            live.touched_bytes,
+            live.mapped_share * 100.0,
+            rate(live.fills_per_second),
+        ),
+        format!(
+            "Recorded by {by}: {part}. {events} events, {lost} lost; to read them took {cost:.1} % of a processor."
+        ),
         "Misses are pages of an LRU with no readahead; from and to are a band of 95 % for the next window. Fills have \
          readahead in them, and the large folios that were cached. Other memory is measured at the end of the window; a \
          peak may exceed it."
             .to_owned(),
-    ));
-    notes.extend(live.service.map(service).map(Note::Plain));
-    notes.extend(live.marks.as_ref().map(marks::note).map(Note::Plain));
-    notes.extend(live.snapshot.as_ref().map(marks::cached).map(Note::Plain));
-    notes.extend(longer(live).map(Note::Plain));
-    notes.extend(held(live).map(Note::Plain));
-    notes.extend(spoils(live).map(Note::Warning));
-    notes
+    ];
+    notes.extend(live.service.map(service));
+    notes.extend(live.marks.as_ref().map(marks::note));
+    notes.extend(live.snapshot.as_ref().map(marks::cached));
+    notes.extend(longer(live));
+    notes.extend(held(live));
+    notes.into_iter().map(Note::Plain).chain(spoils(live).map(Note::Warning)).collect()
 }
 
 /// What spoils the figures.

@@ -4,7 +4,7 @@
 use nbuf::experiment::result::{Advice, Cliff, Curve, Point, Recommend, SizeReport};
 use nbuf::units::Bytes;
 
-use super::super::chart::{Band, Chart, Dot, Kind, Line, Look, Mark};
+use super::super::chart::{Band, Chart, Dot, Kind, Line, Look, Mark, Points};
 use super::super::page::picture_style;
 use super::super::scale::Axis;
 use super::super::table::{Table, number, text};
@@ -151,11 +151,8 @@ pub(super) fn sizes(curve: &Curve, shown: impl Iterator<Item = f64>) -> Axis {
     Axis::sizes("cache size", low, high)
 }
 
-/// An edge of the band: sizes and fills.
-type Edge = Vec<(f64, f64)>;
-
 /// The first size of the curve, and both edges of the band from there to the end of the axis.
-fn band_between(curve: &Curve, x: &Axis) -> (f64, (Edge, Edge)) {
+fn band_between(curve: &Curve, x: &Axis) -> (f64, (Points, Points)) {
     let points = curve.points.iter().map(|point| point.cache_bytes.0 as f64);
     let Some(first) = points.clone().next() else { return (0.0, Default::default()) };
     let first = first.clamp(x.low, x.high);
