@@ -144,41 +144,29 @@ fn cost(point: &CurvePoint) -> String {
 /// Several policies: a row for each size, a column for each policy.
 fn together(family: &Family<'_>, width: usize) -> Table {
     let unit = family.unit;
-    let has_pages = has_count(family, width);
-    let mut columns = Vec::new();
-    columns.extend(has_pages.then(|| number(unit.plural())));
-    columns.extend(unit.has_bytes().then(|| number("size")));
-    columns.extend(family.curves.iter().flat_map(|curve| {
-        let bytes = unit.is_objects.then(|| number("bytes"));
-        let cost = has_costs(curve).then(|| number("cost"));
-        let prefetches = curve.prefetch.as_ref().map(|_| prefetches::columns());
-        let prefetches = prefetches.into_iter().flatten();
-        std::iter::once(number(policy_name(curve) + " ")).chain(bytes).chain(cost).chain(prefetches)
-    }));
-    Table::new(caption(family), columns).with(family.sizes().into_iter().map(|pages| {
-        let mut row: Vec<Cell> = Vec::new();
-        row.extend(has_pages.then(|| grouped(pages).into()));
-        row.extend(unit.has_bytes().then(|| unit.brief(pages).into()));
-        let best = family.best_at(pages);
-        for curve in &family.curves {
-            let point = at(&curve.points, pages);
-            row.push(point.map_or_else(Cell::default, |point| {
-                let hits = band(point).unwrap_or_else(|| percent(point.hit_ratio()));
-                if !is_opt(curve) && best.as_ref() == Some(&hits) {
-                    Cell::class(hits + "*", "strong")
-                } else {
-                    (hits + " ").into()
-                }
-            }));
-            row.extend(unit.is_objects.then(|| point.map_or(String::new(), byte_hits).into()));
-            row.extend(has_costs(curve).then(|| point.map_or(String::new(), cost).into()));
-            if curve.prefetch.is_some() {
-                let cells = point.map(prefetches::cells).unwrap_or_default();
-                row.extend(cells.map(Cell::from));
-            }
-        }
-        row
-    }))
+    let mut table = Table::of(caption(family), family.sizes())
+        .column_if(has_count(family, width), number(unit.plural()), |pages| pages)
+        .column_if(unit.has_bytes(), number("size"), |pages| unit.brief(pages));
+    for curve in &family.curves {
+        let point = |pages: u64| at(&curve.points, pages);
+        let hits = |pages: u64| {
+            let point = point(pages)?;
+            let hits = band(point).unwrap_or_else(|| percent(point.hit_ratio()));
+            let is_best = !is_opt(curve) && family.best_at(pages).as_ref() == Some(&hits);
+            Some(if is_best { Cell::class(hits + "*", "strong") } else { (hits + " ").into() })
+        };
+        let has_prefetches = curve.prefetch.is_some();
+        let prefetched = has_prefetches.then(prefetches::columns).into_iter().flatten();
+        let cells = |pages: u64| point(pages).map(prefetches::cells).unwrap_or_default();
+        table = table
+            .column(number(policy_name(curve) + " "), hits)
+            .column_if(unit.is_objects, number("bytes"), |pages| point(pages).map(byte_hits))
+            .column_if(has_costs(curve), number("cost"), |pages| point(pages).map(cost))
+            .columns(prefetched, |pages| {
+                has_prefetches.then(|| cells(pages)).into_iter().flatten()
+            });
+    }
+    table.done()
 }
 
 /// Whether a table of policies has a column with numbers of pages or keys.
