@@ -188,16 +188,13 @@ fn chart(document: &BenchDocument) -> Vec<Part> {
     }
     chart.caption = String::from("Shapes were measured, lines are a + b x block.");
     chart.at = blocks.iter().map(|&block| block as f64).collect();
-    let columns = models.iter().map(|model| number(name(model)));
-    let columns = [number("block")].into_iter().chain(columns);
     let title = "Measured, and in brackets what the line says";
-    chart.table = Table::new(title, columns).with(blocks.iter().map(|&block| {
-        let at = |model: &BenchModel| {
-            let point = model.points.iter().find(|point| point.block_bytes == block);
-            point.map(model::beside).unwrap_or_default()
-        };
-        [Bytes(block).to_string()].into_iter().chain(models.iter().map(at)).collect::<Vec<_>>()
-    }));
+    let mut table = Table::of(title, blocks.iter().copied()).column(number("block"), Bytes);
+    for model in models {
+        let point = |block: u64| model.points.iter().find(|point| point.block_bytes == block);
+        table = table.column(number(name(model)), |block| point(block).map(model::beside));
+    }
+    chart.table = table.done();
     vec![Part::Chart(chart)]
 }
 
