@@ -114,9 +114,9 @@ fn knees(family: &Family<'_>, curve: &PolicyCurve, across: &Across) -> Option<Ch
     }));
     chart.at = across.middles();
     let starts = Starts::of(curve);
-    let columns = [number(starts.title()), number("knee")];
-    let rows = curve.windows.iter().enumerate();
-    let rows = rows.map(|(at, window)| [starts.cell(at), knee(window.corners, family.unit)]);
-    chart.table = Table::new("Knee by window", columns).with(rows);
+    chart.table = Table::of("Knee by window", curve.windows.iter().enumerate())
+        .column(number(starts.title()), |(at, _)| starts.cell(at))
+        .column(number("knee"), |(_, window)| knee(window.corners, family.unit))
+        .done();
     Some(chart)
 }
