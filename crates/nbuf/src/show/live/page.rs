@@ -84,13 +84,10 @@ fn chart(live: &LiveDocument) -> Chart {
     let x = Axis::sizes("cache", size(first), size(last));
     let y = Axis::numbers("misses a second", most, tick);
     let mut chart = Chart::new("misses a second by size of the cache", x, y);
-    chart.bands = vec![Band {
-        name: "nineteen times of twenty".to_owned(),
-        look: Look::Nth(0),
-        low: points(|point| point.misses_per_second_low),
-        high: points(|point| point.misses_per_second_high),
-        has_edges: false,
-    }];
+    let (low, high) =
+        (points(|it| it.misses_per_second_low), points(|it| it.misses_per_second_high));
+    let name = "nineteen times of twenty".to_owned();
+    chart.bands = vec![Band { name, look: Look::Nth(0), low, high, has_edges: false }];
     chart.lines = vec![Line::new("misses", Look::Nth(0), points(|point| point.misses_per_second))];
     let mark = |point: &LivePoint| Mark {
         x: size(point),

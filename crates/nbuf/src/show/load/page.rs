@@ -89,10 +89,8 @@ fn chart(document: &LoadDocument, measured: &[&LoadStep]) -> Chart {
         Line::new("p90", Look::Nth(1), points(|times| times.p90_seconds)),
     ];
     let knee = document.knee.as_ref().filter(|knee| document.thinks && chart.x.has(knee.users));
-    chart.marks = knee
-        .map(|knee| Mark { x: knee.users, label: "N*".to_owned(), is_chosen: true })
-        .into_iter()
-        .collect();
+    let mark = knee.map(|knee| Mark { x: knee.users, label: "N*".to_owned(), is_chosen: true });
+    chart.marks = mark.into_iter().collect();
     chart.at = document.steps.iter().map(|step| f64::from(step.users)).collect();
     chart.table = sheet(document);
     chart

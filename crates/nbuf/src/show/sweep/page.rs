@@ -81,13 +81,9 @@ fn chart(document: &SweepDocument, measured: &[&SweepRow]) -> Chart {
     let x = Axis::given(&document.parameter, at(measured.len()), ticks);
     let y = Axis::seconds("seconds", measured.iter().map(|row| row.high));
     let mut chart = Chart::new(format!("seconds by {}", document.parameter), x, y);
-    chart.bands = vec![Band {
-        name: "the median nineteen times of twenty".to_owned(),
-        look: Look::Nth(0),
-        low: points(|row| row.low),
-        high: points(|row| row.high),
-        has_edges: false,
-    }];
+    let (low, high) = (points(|row| row.low), points(|row| row.high));
+    let name = "the median nineteen times of twenty".to_owned();
+    chart.bands = vec![Band { name, look: Look::Nth(0), low, high, has_edges: false }];
     chart.lines = vec![Line::new("median", Look::Nth(0), points(|row| row.seconds))];
     chart.at = (0..measured.len()).map(at).collect();
     chart.table = sheet(document);
