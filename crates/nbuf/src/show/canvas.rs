@@ -53,7 +53,7 @@ struct Cell {
 
 /// Characters and dots, from the top left.
 pub(super) struct Canvas {
-    width: usize,
+    pub(super) width: usize,
     cells: Vec<Cell>,
 }
 
@@ -63,17 +63,8 @@ impl Canvas {
         Self { width, cells }
     }
 
-    pub(super) fn width(&self) -> usize {
-        self.width
-    }
-
-    /// Sets a dot; a dot outside of the canvas is left out.
-    pub(super) fn dot(&mut self, x: usize, y: usize) {
-        self.dot_in(x, y, Ink::Curve);
-    }
-
-    /// As [`Canvas::dot`], of one of several curves. A cell has the colour of its last dot.
-    pub(super) fn dot_in(&mut self, x: usize, y: usize, ink: Ink) {
+    /// Sets a dot; a dot outside of the canvas is left out. A cell has the colour of its last dot.
+    pub(super) fn dot(&mut self, x: usize, y: usize, ink: Ink) {
         // Dots 1 2 3 7 go down the left of a cell, 4 5 6 8 down its right.
         const BITS: [[u8; CELL_DOTS_WIDE]; CELL_DOTS_HIGH] = [[0, 3], [1, 4], [2, 5], [6, 7]];
         let bit = BITS[y % CELL_DOTS_HIGH][x % CELL_DOTS_WIDE];
@@ -93,12 +84,9 @@ impl Canvas {
 
     /// Puts a character where there is nothing yet.
     pub(super) fn put_under(&mut self, column: usize, row: usize, character: char, ink: Ink) {
-        if let Some(cell) = self.cell(column, row)
-            && cell.dots == 0
-            && cell.character.is_none()
-        {
-            cell.character = Some(character);
-            cell.ink = ink;
+        let is_free = |cell: &mut Cell| cell.dots == 0 && cell.character.is_none();
+        if self.cell(column, row).is_some_and(is_free) {
+            self.put(column, row, character, ink);
         }
     }
 

@@ -9,7 +9,7 @@ use super::table::Table;
 pub(super) type Points = Vec<(f64, f64)>;
 
 /// Two axes, and what is between them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Chart {
     pub(super) title: String,
     pub(super) x: Axis,
@@ -29,20 +29,7 @@ pub(super) struct Chart {
 
 impl Chart {
     pub(super) fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
-        Self {
-            title: title.into(),
-            x,
-            y,
-            bands: Vec::new(),
-            lines: Vec::new(),
-            bars: Vec::new(),
-            dots: Vec::new(),
-            marks: Vec::new(),
-            note: String::new(),
-            caption: String::new(),
-            table: Table::default(),
-            at: Vec::new(),
-        }
+        Self { title: title.into(), x, y, ..Self::default() }
     }
 }
 
@@ -143,7 +130,7 @@ pub(super) fn between(points: &[(f64, f64)], x: &Axis, at: f64) -> Option<f64> {
     let before = after.checked_sub(1).map(|before| points[before]);
     match (before, points.get(after).copied()) {
         (Some(before), Some(beyond)) => {
-            let share = if x.is_log() {
+            let share = if x.is_log {
                 (at / before.0).ln() / (beyond.0 / before.0).ln()
             } else {
                 (at - before.0) / (beyond.0 - before.0)

@@ -5,9 +5,9 @@ mod page;
 mod representatives;
 mod sharing;
 
-use std::fmt::Write as _;
-
-use nbuf::experiment::result::{FleetChange, FleetDocument, FleetSplit, FleetVerdict, FleetVolume};
+use nbuf::experiment::result::{
+    FleetChange, FleetDocument, FleetRule, FleetSplit, FleetVerdict, FleetVolume,
+};
 use nbuf::units::{Bytes, count};
 
 use super::table::{Table, number, text};
@@ -93,20 +93,24 @@ fn size(document: &FleetDocument) -> String {
     )
 }
 
-fn rules(document: &FleetDocument, split: &FleetSplit) -> Table {
-    let columns = [text("split"), number("hits, %"), number("misses"), number("vs best").rank(1)];
-    let best = split.rules.first().map_or(0, |rule| rule.misses).max(1);
-    let rows = split.rules.iter().map(|rule| {
-        let name = match rule.rule.as_str() {
-            "equal" => "equal shares",
-            "rate" => "by accesses",
-            "footprint" => "by distinct pages",
-            _ => "best",
-        };
-        let more = format!("{:.2}x", rule.misses as f64 / best as f64);
-        [name.to_owned(), percent(rule.hit_ratio), grouped(rule.misses), more]
-    });
-    Table::new(format!("{} split", memory(document, split.budget_pages)), columns).with(rows)
+/// Rules, each next to the first.
+fn rules(caption: String, rules: &[FleetRule], name: fn(&str) -> &'static str) -> Table {
+    let best = rules.first().map_or(0, |rule| rule.misses).max(1) as f64;
+    Table::of(caption, rules)
+        .column(text("split"), |rule| name(&rule.rule))
+        .column(number("hits, %"), |rule| percent(rule.hit_ratio))
+        .column(number("misses"), |rule| rule.misses)
+        .column(number("vs best").rank(1), |rule| format!("{:.2}x", rule.misses as f64 / best))
+        .done()
+}
+
+fn rule(name: &str) -> &'static str {
+    match name {
+        "equal" => "equal shares",
+        "rate" => "by accesses",
+        "footprint" => "by distinct pages",
+        _ => "best",
+    }
 }
 
 fn signed(number: f64, digits: usize) -> String {
@@ -115,25 +119,19 @@ fn signed(number: f64, digits: usize) -> String {
 
 fn changes(document: &FleetDocument, split: &FleetSplit) -> Table {
     let has = |of: fn(&FleetChange) -> Option<f64>| split.changes.iter().any(|c| of(c).is_some());
-    let mut columns = vec![number("memory"), number("misses")];
-    let (seconds, misses, dollars) = (
+    let (seconds, misses, memories) = (
         has(|change| change.seconds_more),
         has(|change| change.miss_dollars_more),
         has(|change| change.memory_dollars_more),
     );
-    columns.extend(seconds.then(|| number("seconds")));
-    columns.extend(misses.then(|| number("misses, $")));
-    columns.extend(dollars.then(|| number("memory, $ a month")));
-    let rows = split.changes.iter().map(|change| {
-        let mut row =
-            vec![memory(document, change.budget_pages), signed(change.misses_more as f64, 0)];
-        row.extend(change.seconds_more.map(|seconds| signed(seconds, 1)));
-        let dollars = |dollars: f64| signed(dollars, if dollars.abs() < 1.0 { 4 } else { 2 });
-        row.extend(change.miss_dollars_more.map(dollars));
-        row.extend(change.memory_dollars_more.map(dollars));
-        row
-    });
-    Table::new("A tenth less and more", columns).with(rows)
+    let dollars = |dollars: f64| signed(dollars, if dollars.abs() < 1.0 { 4 } else { 2 });
+    Table::of("A tenth less and more", &split.changes)
+        .column(number("memory"), |change| memory(document, change.budget_pages))
+        .column(number("misses"), |change| signed(change.misses_more as f64, 0))
+        .column_if(seconds, number("seconds"), |of| of.seconds_more.map(|more| signed(more, 1)))
+        .column_if(misses, number("misses, $"), |of| of.miss_dollars_more.map(dollars))
+        .column_if(memories, number("memory, $ a month"), |of| of.memory_dollars_more.map(dollars))
+        .done()
 }
 
 fn verdict(verdict: FleetVerdict) -> &'static str {
@@ -234,33 +232,36 @@ fn notes(document: &FleetDocument) -> Vec<String> {
     notes
 }
 
+/// All tables under their titles on a page; those of a terminal have the first rows.
+fn tables(document: &FleetDocument, is_page: bool) -> [(&'static str, Vec<Table>); 6] {
+    let most = |most: usize| if is_page { usize::MAX } else { most };
+    let budget = document.split.iter().flat_map(|split| {
+        let caption = format!("{} split", memory(document, split.budget_pages));
+        [rules(caption, &split.rules, rule), changes(document, split)]
+    });
+    let last = document.last.iter().map(|last| choice::last(document, last));
+    let shared = document.sharing.iter();
+    let shared = shared.map(|found| sharing::table(document, found, most(HOSTS_SHOWN)));
+    let others = document.representatives.iter();
+    let others = others.map(|found| representatives::table(found, most(REPRESENTATIVES_SHOWN)));
+    [
+        ("The budget", budget.collect()),
+        ("Does the split last?", last.collect()),
+        ("Policies", document.policies.iter().map(choice::policies).collect()),
+        ("Shared or partitioned?", shared.collect()),
+        ("Representatives", others.collect()),
+        ("Volumes", vec![volumes(document, most(VOLUMES_SHOWN))]),
+    ]
+}
+
 /// The whole report.
 pub(crate) fn table(document: &FleetDocument, width: usize) -> String {
     let mut out = String::new();
     wrap_behind(&mut out, &size(document), width, ["Fleet of", " "]);
     wrap_each(&mut out, answers(document), width);
-    let mut add = |table: Table| {
-        if !table.is_empty() {
-            let _ = write!(out, "\n{}\n{}", table.caption(), table.draw(width));
-        }
-    };
-    if let Some(split) = &document.split {
-        add(rules(document, split));
-        add(changes(document, split));
+    for table in tables(document, false).iter().flat_map(|(_, tables)| tables) {
+        out += &table.under_caption(width);
     }
-    if let Some(last) = &document.last {
-        add(choice::last(document, last));
-    }
-    if let Some(policies) = &document.policies {
-        add(choice::policies(policies));
-    }
-    if let Some(found) = &document.sharing {
-        add(sharing::table(document, found, HOSTS_SHOWN));
-    }
-    if let Some(found) = &document.representatives {
-        add(representatives::table(found, REPRESENTATIVES_SHOWN));
-    }
-    add(volumes(document, VOLUMES_SHOWN));
     let others = document.volumes.len().saturating_sub(VOLUMES_SHOWN);
     if others > 0 {
         wrap(&mut out, &format!("{others} more; --json and --html have all"), width);
@@ -274,8 +275,8 @@ pub(crate) fn table(document: &FleetDocument, width: usize) -> String {
 pub(crate) mod tests {
     use nbuf::experiment::result::{
         FleetBy, FleetFailure, FleetPartition, FleetPoint, FleetRepresentative,
-        FleetRepresentatives, FleetRule, FleetShare, FleetSharing, FleetSharingHost,
-        FleetSharingVerdict, FleetWhole,
+        FleetRepresentatives, FleetShare, FleetSharing, FleetSharingHost, FleetSharingVerdict,
+        FleetWhole,
     };
 
     use super::*;

@@ -82,12 +82,11 @@ impl Heat {
             spots: self.rows.iter().flat_map(|(_, counts)| counts).map(spot).collect(),
             unit: "accesses",
             kinds: vec!["accesses"],
-            shaded: 0,
-            lines: Vec::new(),
             sides: SIDES,
             ends: self.ends.to_vec(),
             caption: format!("{} {scale}", self.caption),
             table: self.table.clone(),
+            ..Map::default()
         }
     }
 }

@@ -82,7 +82,7 @@ impl<'a> Plot<'a> {
 
     /// Columns of the plot proper.
     fn across(&self) -> usize {
-        self.canvas.width().saturating_sub(self.left)
+        self.canvas.width.saturating_sub(self.left)
     }
 
     fn ground(&self) -> usize {
@@ -104,7 +104,7 @@ impl<'a> Plot<'a> {
         for row in self.top..ground {
             self.canvas.put(left - 1, row, '│', Ink::Faint);
         }
-        for column in left - 1..self.canvas.width() {
+        for column in left - 1..self.canvas.width {
             self.canvas.put(column, ground, '─', Ink::Faint);
         }
         self.canvas.put(left - 1, ground, '└', Ink::Faint);
@@ -116,7 +116,7 @@ impl<'a> Plot<'a> {
             self.canvas.write(column, row, text, Ink::Plain);
             self.canvas.put(left - 1, row, if is_ground { '└' } else { '┤' }, Ink::Faint);
         }
-        let (across, width) = (self.across(), self.canvas.width());
+        let (across, width) = (self.across(), self.canvas.width);
         let mut free = 0;
         for (position, text) in self.chart.x.ticks(across / TICK_COLUMNS) {
             let column = left + place(position, across);
@@ -151,7 +151,7 @@ impl<'a> Plot<'a> {
         for (x, (low, high)) in edges[0].iter().zip(&edges[1]).enumerate() {
             let (Some(low), Some(high)) = (*low, *high) else { continue };
             for y in (high..=low).filter(|y| (x + y).is_multiple_of(2)) {
-                self.canvas.dot(x0 + x, y);
+                self.canvas.dot(x0 + x, y, Ink::Curve);
             }
         }
         if band.has_edges {
@@ -171,7 +171,7 @@ impl<'a> Plot<'a> {
             let to = if was > now { was - 1 } else { now };
             for y in from..=to.max(from) {
                 if !(is_dashed && (x / DASH).is_multiple_of(2)) {
-                    self.canvas.dot_in(self.left * CELL_DOTS_WIDE + x, y, ink);
+                    self.canvas.dot(self.left * CELL_DOTS_WIDE + x, y, ink);
                 }
             }
             before = Some(now);
@@ -180,7 +180,7 @@ impl<'a> Plot<'a> {
 
     fn line(&mut self, line: &Line) {
         let ink = line.look.mark().1;
-        if self.chart.x.is_log() {
+        if self.chart.x.is_log {
             let heights = self.heights(&line.points);
             let is_alone = heights.iter().flatten().count() <= 1;
             self.columns(&heights, line.look == Look::Bound && !is_alone, ink);
@@ -204,7 +204,7 @@ impl<'a> Plot<'a> {
                     usize::try_from(whole(at)).unwrap_or(0)
                 };
                 let x = self.left * CELL_DOTS_WIDE + between(from_x, x);
-                self.canvas.dot_in(x, between(from_y, y), ink);
+                self.canvas.dot(x, between(from_y, y), ink);
             }
             before = Some((x, y));
         }
@@ -268,7 +268,7 @@ impl<'a> Plot<'a> {
         let (mut row, mut column) = (self.ground() + 2, self.left);
         for (text, ink) in &self.legend {
             let length = text.chars().count();
-            if column > self.left && column + length > self.canvas.width() {
+            if column > self.left && column + length > self.canvas.width {
                 (row, column) = (row + 1, self.left);
             }
             self.canvas.write(column, row, text, *ink);

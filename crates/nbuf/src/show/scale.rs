@@ -3,6 +3,7 @@
 //! Positions run from 0 to 1. Nothing here knows about columns or pixels.
 
 use nbuf::units::Bytes;
+pub(super) use nbuf::units::whole;
 
 /// Sizes up to this ratio of the ends are drawn to scale.
 const LINEAR_RATIO: f64 = 32.0;
@@ -16,9 +17,10 @@ const HAIR: f64 = 1e-9;
 const POWERS: [i32; 6] = [1, 2, 4, 5, 10, 20];
 
 /// The kind of an axis decides its ticks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 enum Ticks {
     /// Powers of two and their multiples.
+    #[default]
     Bytes,
     /// 1, 2 and 5 times powers of ten on a logarithmic axis.
     Keys,
@@ -33,12 +35,12 @@ enum Ticks {
 }
 
 /// Values from end to end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Axis {
     pub(super) name: String,
-    low: f64,
-    high: f64,
-    is_log: bool,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) is_log: bool,
     ticks: Ticks,
 }
 
@@ -125,18 +127,6 @@ impl Axis {
             ((to - from) / step <= steps.max(2) as f64).then(|| axis(from, to, step))
         };
         SHARE_STEPS.into_iter().find_map(fits).unwrap_or_else(|| axis(0.0, 100.0, 50.0))
-    }
-
-    pub(super) fn low(&self) -> f64 {
-        self.low
-    }
-
-    pub(super) fn high(&self) -> f64 {
-        self.high
-    }
-
-    pub(super) fn is_log(&self) -> bool {
-        self.is_log
     }
 
     /// Whether a value is on the axis.
@@ -235,10 +225,8 @@ pub(super) fn round_size(size: f64) -> String {
     let shown = Bytes(whole(size)).to_string();
     match shown.split_once(' ') {
         Some(("0", _)) => "0".to_owned(),
-        Some((number, unit)) if number.contains('.') => {
-            format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
-        }
-        _ => shown,
+        Some((number, unit)) => format!("{} {unit}", trimmed(number)),
+        None => shown,
     }
 }
 
@@ -275,17 +263,6 @@ pub(super) fn trimmed(number: &str) -> &str {
         return number;
     }
     number.trim_end_matches('0').trim_end_matches('.')
-}
-
-/// The nearest whole number; `as` saturates.
-pub(super) fn whole(number: f64) -> u64 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "places and sizes: not negative, and small or saturated"
-    )]
-    let whole = number.round() as u64;
-    whole
 }
 
 /// The nearest of `count` places (columns, rows, dots) to a position.

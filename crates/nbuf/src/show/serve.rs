@@ -9,7 +9,9 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 
-use nbuf::experiment::result::{ServeBypass, ServeDocument, ServeReadahead, ServeTier};
+use nbuf::experiment::result::{
+    ServeBypass, ServeDocument, ServeMisses, ServeReadahead, ServeTier,
+};
 use nbuf::experiment::serve::{Address, ExportSpec, Serving, Spec, TlsSpec};
 use nbuf::units::{Bytes, count};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode, utf8_percent_encode};
@@ -113,12 +115,8 @@ pub(crate) fn summary(document: &ServeDocument, width: usize) -> String {
     let mut text = one(document, width);
     for export in &document.exports {
         text.push('\n');
-        line(
-            &mut text,
-            "export",
-            &format!("{}, {}", clean(&export.name), clean(&export.disc)),
-            width,
-        );
+        let name = format!("{}, {}", clean(&export.name), clean(&export.disc));
+        line(&mut text, "export", &name, width);
         text.push_str(&one(export, width));
     }
     text
@@ -132,56 +130,32 @@ fn line(text: &mut String, name: &str, value: &str, width: usize) {
 /// What a server or an export has done.
 fn one(document: &ServeDocument, width: usize) -> String {
     let d = document;
-    let bytes = |bytes: u64| Bytes(bytes).to_string();
     let ratio = d.hit_ratio.map_or_else(|| "-".to_owned(), |hit| format!("{:.1} %", hit * 100.0));
     let mut text = String::new();
     let mut line = |name: &str, value: String| line(&mut text, name, &value, width);
-    line(
-        "cache",
-        format!(
-            "{} of {} used, {} dirty",
-            bytes(d.used_bytes),
-            bytes(d.cache_bytes),
-            bytes(d.owed_bytes)
-        ),
+    let [used, all, owed] = [d.used_bytes, d.cache_bytes, d.owed_bytes].map(Bytes);
+    line("cache", format!("{used} of {all} used, {owed} dirty"));
+    let [read, written] = [d.read_bytes, d.write_bytes].map(Bytes);
+    line("reads", format!("{} of {read}, hit ratio {ratio}", d.reads));
+    let ServeMisses { never_seen, evicted, invalidated, bypassed, .. } = d.misses;
+    let (twice, around) = (d.misses.evicted_would_hit_at_twice, d.misses.written);
+    let misses = format!(
+        "{never_seen} never seen, {evicted} evicted ({twice} of them would hit at twice the size), {invalidated} invalidated, {bypassed} bypassed, {around} written around"
     );
-    line("reads", format!("{} of {}, hit ratio {ratio}", d.reads, bytes(d.read_bytes)));
-    let m = &d.misses;
-    line(
-        "misses",
-        format!(
-            "{} never seen, {} evicted ({} of them would hit at twice the size), {} invalidated, {} bypassed, {} written around",
-            m.never_seen,
-            m.evicted,
-            m.evicted_would_hit_at_twice,
-            m.invalidated,
-            m.bypassed,
-            m.written
-        ),
-    );
+    line("misses", misses);
     for other in &d.other_sizes {
         let [best, low, high] =
             [other.hit_ratio, other.hit_ratio_low, other.hit_ratio_high].map(|hit| hit * 100.0);
-        let (size, policy) = (bytes(other.cache_bytes), &other.policy);
+        let (size, policy) = (Bytes(other.cache_bytes), &other.policy);
         let band = if low < high { format!(" ({low:.1} to {high:.1})") } else { String::new() };
         line("would be", format!("hit ratio {best:.1} %{band} with {size} and {policy}"));
     }
-    line(
-        "writes",
-        format!("{} of {}, {} waited for room", d.writes, bytes(d.write_bytes), d.writes_throttled),
-    );
+    let waits = d.writes_throttled;
+    line("writes", format!("{} of {written}, {waits} waited for room", d.writes));
     line("flushes", format!("{}, {} of the disc", d.flushes, d.disc_flushes));
-    line(
-        "disc",
-        format!(
-            "{} reads of {}, {} writes of {}, {} errors",
-            d.disc_reads,
-            bytes(d.disc_read_bytes),
-            d.disc_writes,
-            bytes(d.disc_write_bytes),
-            d.disc_errors
-        ),
-    );
+    let [read, written] = [d.disc_read_bytes, d.disc_write_bytes].map(Bytes);
+    let (reads, writes, errors) = (d.disc_reads, d.disc_writes, d.disc_errors);
+    line("disc", format!("{reads} reads of {read}, {writes} writes of {written}, {errors} errors"));
     if let Some(t) = &d.tier {
         line("tier", tier(t));
     }
@@ -207,13 +181,9 @@ fn tier(t: &ServeTier) -> String {
     let errors = count(t.errors, "error", "errors");
     let overdue =
         if t.overdue > 0 { format!(", {} not answered", t.overdue) } else { String::new() };
-    format!(
-        "{state}, {} of {} reads hit, {} read behind it, {} filled, {errors}{overdue}",
-        t.read_hits,
-        t.reads,
-        Bytes(t.disc_read_bytes),
-        Bytes(t.fill_bytes)
-    )
+    let (behind, filled) = (Bytes(t.disc_read_bytes), Bytes(t.fill_bytes));
+    let hits = format!("{} of {} reads hit", t.read_hits, t.reads);
+    format!("{state}, {hits}, {behind} read behind it, {filled} filled, {errors}{overdue}")
 }
 
 /// Whether the cache is aside, and what went past it.

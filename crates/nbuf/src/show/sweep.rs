@@ -6,18 +6,11 @@ use nbuf::experiment::result::{Against, SweepDocument, SweepRow};
 use nbuf::experiment::sweep::samples_to_differ;
 
 use super::table::{Table, number, text};
-use super::text::{count, wrap};
+use super::text::{count, wrap_each};
 pub(crate) use page::page;
 
-/// Three significant digits.
 fn digits(seconds: f64) -> String {
-    match seconds {
-        s if s >= 99.95 => format!("{s:.0}"),
-        s if s >= 9.995 => format!("{s:.1}"),
-        s if s >= 0.9995 => format!("{s:.2}"),
-        s if s >= 0.09995 => format!("{s:.3}"),
-        s => format!("{s:.4}"),
-    }
+    super::text::digits(seconds, 4)
 }
 
 fn against(against: Option<Against>, is_too_few: bool) -> String {
@@ -57,6 +50,12 @@ fn too_few(document: &SweepDocument) -> Option<u32> {
     (least_samples(document) < needed as usize).then_some(needed)
 }
 
+/// How it was measured, and whether to the end.
+fn notes(document: &SweepDocument) -> Vec<String> {
+    let cut = (!document.is_complete).then(|| "interrupted: not all runs were made".to_owned());
+    [method(document)].into_iter().chain(cut).collect()
+}
+
 /// How often each value was measured, and what the columns are.
 fn method(document: &SweepDocument) -> String {
     let least = least_samples(document);
@@ -78,10 +77,7 @@ fn method(document: &SweepDocument) -> String {
 /// The whole report.
 pub(crate) fn table(document: &SweepDocument, width: usize) -> String {
     let mut out = format!("{}\n{}", title(document), sheet(document).draw(width));
-    wrap(&mut out, &method(document), width);
-    if !document.is_complete {
-        wrap(&mut out, "interrupted: not all runs were made", width);
-    }
+    wrap_each(&mut out, notes(document), width);
     out
 }
 

@@ -68,6 +68,12 @@ impl Table {
         &self.caption
     }
 
+    /// An empty line, the caption and the table; nothing without rows.
+    pub(super) fn under_caption(&self, width: usize) -> String {
+        let draw = || format!("\n{}\n{}", self.caption, self.draw(width));
+        if self.is_empty() { String::new() } else { draw() }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

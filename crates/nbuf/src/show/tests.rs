@@ -81,6 +81,15 @@ pub(crate) fn level() -> Curve {
     sampled(10_000, &[], |_| (10_000.0, 10_000.0))
 }
 
+/// Fails where a line is wider than the terminal that it is for.
+#[track_caller]
+pub(crate) fn fit(widths: impl IntoIterator<Item = usize>, draw: impl Fn(usize) -> String) {
+    for width in widths {
+        let text = draw(width);
+        assert!(super::table::fits(&text, width), "{width}:\n{text}");
+    }
+}
+
 /// What is left of a coloured text.
 pub(crate) fn without_escapes(text: &str) -> String {
     let mut parts = text.split("\x1b[");

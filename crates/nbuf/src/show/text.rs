@@ -47,11 +47,22 @@ fn is_number(text: &str) -> bool {
 
 /// A rate, with three digits.
 pub(crate) fn rate(rate: f64) -> String {
-    match rate {
-        r if r >= 99.95 => format!("{r:.0}"),
-        r if r >= 9.995 => format!("{r:.1}"),
-        r => format!("{r:.2}"),
-    }
+    digits(rate, 2)
+}
+
+/// Three significant digits, of which `most` at most are behind the point.
+pub(crate) fn digits(number: f64, most: usize) -> String {
+    let least = [99.95, 9.995, 0.9995, 0.09995];
+    let behind = least.iter().position(|&least| number.abs() >= least).unwrap_or(least.len());
+    let behind = behind.min(most);
+    format!("{number:.behind$}")
+}
+
+/// `2026-11-21 05:49:53 UTC`
+pub(crate) fn moment(unix_seconds: u64) -> String {
+    let date = nbuf::units::date(unix_seconds);
+    let part = |from: usize, to: usize| date.get(from..to).unwrap_or_default();
+    format!("{} {}:{}:{} UTC", part(0, 10), part(11, 13), part(13, 15), part(15, 17))
 }
 
 /// Adds a paragraph, two columns in, broken at spaces; a word too long for a line is broken too.

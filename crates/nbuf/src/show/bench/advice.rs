@@ -40,14 +40,13 @@ pub(crate) fn advice(document: &AdviceDocument, width: usize) -> String {
 
 fn said(document: &AdviceDocument) -> String {
     match document.advised() {
-        Some(best) => format!(
-            "use {}: {} times as fast [{}, {}], from {} fresh processes each",
-            name(best),
-            times(best.ratio),
-            times(best.low),
-            times(best.high),
-            best.processes
-        ),
+        Some(best) => {
+            let [at, low, high] = [best.ratio, best.low, best.high].map(times);
+            let (name, processes) = (name(best), best.processes);
+            format!(
+                "use {name}: {at} times as fast [{low}, {high}], from {processes} fresh processes each"
+            )
+        }
         None => format!("none: no path is firmly faster by {:.0} % here", (GAIN - 1.0) * 100.0),
     }
 }

@@ -13,9 +13,7 @@ const HEADER: &str = "test,path,direction,order,block_bytes,size_bytes,depth,sta
 /// All rows under one line of names, refused ones last.
 pub(crate) fn csv(document: &BenchDocument) -> String {
     let mut out = String::from(HEADER);
-    for row in &document.rows {
-        line(&mut out, row);
-    }
+    out.extend(document.rows.iter().map(line));
     for refused in &document.refused {
         let (test, reason) = (field(&refused.test), field(&refused.reason));
         let _ = writeln!(out, "{test},,,,,,,,,,,,,,,,,,,,,{reason}");
@@ -23,29 +21,20 @@ pub(crate) fn csv(document: &BenchDocument) -> String {
     out
 }
 
-fn line(out: &mut String, row: &BenchRow) {
-    let known = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number}"));
+fn line(row: &BenchRow) -> String {
     let BenchRow { block_bytes, size_bytes, depth, samples, clean, processes, .. } = row;
-    let _ = writeln!(
-        out,
-        "{},{},{},{},{block_bytes},{size_bytes},{depth},{},{:.1},{:.1},{:.1},{:.3},{samples},{clean},\
-         {processes},{:.6},{},{},{},{},{},",
-        field(&row.test),
-        field(&row.path),
-        field(&row.direction),
-        field(&row.order),
-        row.state.name(),
-        row.bytes_per_second,
-        row.low,
-        row.high,
-        row.operation_ns,
-        row.label_check.calls_per_operation,
-        row.label_check.device_read_bytes,
-        row.label_check.device_written_bytes,
-        known(row.imac_2011),
-        known(row.thinkpad_2007),
-        field(&row.c_library),
-    );
+    let names = [&row.test, &row.path, &row.direction, &row.order].map(|name| field(name));
+    let (names, state, library) = (names.join(","), row.state.name(), field(&row.c_library));
+    let rates = [row.bytes_per_second, row.low, row.high].map(|rate| format!("{rate:.1}"));
+    let (rates, time, check) = (rates.join(","), row.operation_ns, &row.label_check);
+    let (read, written) = (check.device_read_bytes, check.device_written_bytes);
+    let known = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
+    let others = [row.imac_2011, row.thinkpad_2007].map(known).join(",");
+    format!(
+        "{names},{block_bytes},{size_bytes},{depth},{state},{rates},{time:.3},{samples},{clean},{processes},\
+         {:.6},{read},{written},{others},{library},\n",
+        check.calls_per_operation
+    )
 }
 
 #[cfg(test)]

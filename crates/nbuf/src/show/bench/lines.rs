@@ -66,16 +66,10 @@ pub(super) fn comparisons(document: &BenchDocument, width: usize) -> String {
             question = &found.question;
             let _ = writeln!(text, "\n{}", clean(question));
         }
-        let line = format!(
-            "{}: {} to {}: {} [{}, {}], {}",
-            found.pattern,
-            found.a,
-            found.b,
-            ratio(found.ratio),
-            ratio(found.low),
-            ratio(found.high),
-            verdict(found, floor_of(document, found))
-        );
+        let [at, low, high] = [found.ratio, found.low, found.high].map(ratio);
+        let BenchComparison { pattern, a, b, .. } = found;
+        let verdict = verdict(found, floor_of(document, found));
+        let line = format!("{pattern}: {a} to {b}: {at} [{low}, {high}], {verdict}");
         wrap(&mut text, &line, width);
     }
     text

@@ -16,7 +16,7 @@ pub(crate) use page::page;
 pub(crate) use table::list;
 pub(crate) use words::rate;
 
-use nbuf::experiment::result::BenchDocument;
+use nbuf::experiment::result::{BenchDocument, NoiseFloor};
 use nbuf::units::Bytes;
 
 use super::text::{clean, wrap_each};
@@ -48,19 +48,18 @@ fn machine(document: &BenchDocument) -> Vec<String> {
             libraries.push(&row.c_library);
         }
     }
+    let processors = machine.processors;
+    let [cache, memory, readahead] =
+        [machine.cache_bytes, machine.memory_bytes, machine.readahead_bytes].map(Bytes);
     let mut lines = vec![
         format!(
-            "{}, {} processors, cache {}, memory {}, Linux {}",
+            "{}, {processors} processors, cache {cache}, memory {memory}, Linux {}",
             named(&machine.processor),
-            machine.processors,
-            Bytes(machine.cache_bytes),
-            Bytes(machine.memory_bytes),
             named(&machine.kernel)
         ),
         format!(
-            "{}, readahead {}, scheduler {}; behind a virtual device the host may cache",
+            "{}, readahead {readahead}, scheduler {}; behind a virtual device the host may cache",
             named(&machine.filesystem),
-            Bytes(machine.readahead_bytes),
             named(&machine.scheduler)
         ),
     ];
@@ -94,19 +93,15 @@ fn floors(document: &BenchDocument) -> Vec<String> {
         ("noise floor", &document.noise_floor),
         ("noise floor to the device", &document.noise_floor_device),
     ];
-    floors
-        .into_iter()
-        .filter_map(|(name, floor)| {
-            let floor = floor.as_ref()?;
-            Some(format!(
-                "{name} {}: p95 of {} comparisons of a test with itself (p50 {}, max {}; {} pairs of fresh \
-                 processes each)",
-                percent(floor.percent),
-                floor.comparisons,
-                percent(floor.typical_percent),
-                percent(floor.worst_percent),
-                floor.pairs
-            ))
-        })
-        .collect()
+    let line = |(name, floor): (&str, &Option<NoiseFloor>)| {
+        let floor = floor.as_ref()?;
+        let NoiseFloor { comparisons, pairs, .. } = floor;
+        let [least, typical, worst] =
+            [floor.percent, floor.typical_percent, floor.worst_percent].map(percent);
+        Some(format!(
+            "{name} {least}: p95 of {comparisons} comparisons of a test with itself (p50 {typical}, max {worst}; {pairs} \
+             pairs of fresh processes each)"
+        ))
+    };
+    floors.into_iter().filter_map(line).collect()
 }

@@ -20,33 +20,24 @@ pub(super) fn lines(document: &BenchDocument, width: usize) -> String {
 
 /// A row for each line.
 pub(super) fn table(document: &BenchDocument) -> Table {
-    let columns = [
-        words("path"),
-        words("state"),
-        number("a, a call"),
-        number("b, a KiB"),
-        number("half bandwidth"),
-        words("off the line"),
-    ];
-    let cells = |model: &BenchModel| {
-        [
-            format!("{} {}", model.path, model.direction),
-            model.state.name().to_owned(),
-            time(model.base_ns),
-            time(model.byte_ns * 1024.0),
-            half(model),
-            odd(model),
-        ]
-    };
+    let path = |model: &BenchModel| format!("{} {}", model.path, model.direction);
+    let byte = |model: &BenchModel| time(model.byte_ns * 1024.0);
     let line = |model: &BenchModel| {
-        let [path, state, base, byte, half, odd] = cells(model);
+        let (path, state, base) = (path(model), model.state.name(), time(model.base_ns));
+        let (byte, half, odd) = (byte(model), half(model), odd(model));
         format!(
             "{path} {state}: {base} and {byte} a KiB; half bandwidth at {half}; off the line: {odd}"
         )
     };
-    let models = document.models.iter();
-    let table = Table::new("Time of an operation: a + b x block", columns);
-    table.with(models.clone().map(cells)).else_lines(models.map(line))
+    Table::of("Time of an operation: a + b x block", &document.models)
+        .column(words("path"), path)
+        .column(words("state"), |model| model.state.name())
+        .column(number("a, a call"), |model| time(model.base_ns))
+        .column(number("b, a KiB"), byte)
+        .column(number("half bandwidth"), half)
+        .column(words("off the line"), odd)
+        .done()
+        .else_lines(document.models.iter().map(line))
 }
 
 /// What was measured of each block, and what the line says of it.

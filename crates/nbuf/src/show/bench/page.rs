@@ -17,23 +17,16 @@ use super::words::{percent, rate, ratio};
 use super::{model, table};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 8] = [
-    ("clean", "a sample of a few milliseconds in which nothing else had the processor or its core"),
-    ("?, !", "few samples were clean; hardly any was, and the median is of all"),
-    ("range", "it holds the median of another run 95 times in 100"),
-    ("hot, cold", "all of the file in memory before a sample; none of it, and proven so"),
-    (
-        "noise floor",
-        "how far apart two measurements of the same thing came out in this run, nineteen times of \
-         twenty; smaller differences are not called differences",
-    ),
-    (
-        "half bandwidth",
-        "the block with which half of the time is for the call and half for the bytes",
-    ),
-    ("label check", "the kernel's counts of what was done, compared with the name of the row"),
-    ("iMac 2011, ThinkPad 2007", "the machines of the CS61 course's table, both with hard discs"),
-];
+const WORDS: &str = "\
+clean: a sample of a few milliseconds in which nothing else had the processor or its core
+?, !: few samples were clean; hardly any was, and the median is of all
+range: it holds the median of another run 95 times in 100
+hot, cold: all of the file in memory before a sample; none of it, and proven so
+noise floor: how far apart two measurements of the same thing came out in this run, nineteen times of twenty; \
+    smaller differences are not called differences
+half bandwidth: the block with which half of the time is for the call and half for the bytes
+label check: the kernel's counts of what was done, compared with the name of the row
+iMac 2011, ThinkPad 2007: the machines of the CS61 course's table, both with hard discs";
 
 /// Places of a line that is drawn.
 const STEPS: u32 = 60;
@@ -47,12 +40,13 @@ pub(crate) fn page(document: &BenchDocument, pings: Option<&PingDocument>) -> St
         document.rows.iter().partition(|row| row.imac_2011.is_some());
     let x = "Rates, two digits: the median of the clean samples. x: how many times the rate \
              of that machine.";
+    let without = sentence(&model::without(document));
     let sections = [
-        ("The tests of the CS61 course", rows(&course, x)),
-        ("Newer paths", rows(&others, "Rates, two digits.")),
+        ("The tests of the CS61 course", noted(table::table(&course, true), x)),
+        ("Newer paths", noted(table::table(&others, true), "Rates, two digits.")),
         ("What differs", comparisons(document)),
         ("Time of an operation against its block", chart(document)),
-        ("Lines through the times", models(document)),
+        ("Lines through the times", noted(model::table(document), without)),
         ("How often threads wake each other", pings.map(ping::parts).unwrap_or_default()),
         ("Label checks", label_checks(document)),
         ("Without a number", refused(document)),
@@ -60,7 +54,7 @@ pub(crate) fn page(document: &BenchDocument, pings: Option<&PingDocument>) -> St
     ];
     let heading =
         format!("{}, Linux {}, {}", machine.processor, machine.kernel, machine.filesystem);
-    Page::new("bench", heading, &WORDS)
+    Page::new("bench", heading, WORDS)
         .title("nbuf bench: the I/O paths of a machine")
         .answers([answer(document)])
         .tiles(tiles(document))
@@ -74,10 +68,6 @@ fn noted(table: Table, note: impl Into<String>) -> Vec<Part> {
         Some(part) => vec![part, Part::Note(note.into())],
         None => Vec::new(),
     }
-}
-
-fn rows(rows: &[&BenchRow], note: &str) -> Vec<Part> {
-    noted(table::heated(rows), note)
 }
 
 /// The sentence: what was measured, and whether all of it was what it says.
@@ -198,16 +188,13 @@ fn chart(document: &BenchDocument) -> Vec<Part> {
     }
     chart.caption = String::from("Shapes were measured, lines are a + b x block.");
     chart.at = blocks.iter().map(|&block| block as f64).collect();
-    let columns = models.iter().map(|model| number(name(model)));
-    let columns = [number("block")].into_iter().chain(columns);
     let title = "Measured, and in brackets what the line says";
-    chart.table = Table::new(title, columns).with(blocks.iter().map(|&block| {
-        let at = |model: &BenchModel| {
-            let point = model.points.iter().find(|point| point.block_bytes == block);
-            point.map(model::beside).unwrap_or_default()
-        };
-        [Bytes(block).to_string()].into_iter().chain(models.iter().map(at)).collect::<Vec<_>>()
-    }));
+    let mut table = Table::of(title, blocks.iter().copied()).column(number("block"), Bytes);
+    for model in models {
+        let point = |block: u64| model.points.iter().find(|point| point.block_bytes == block);
+        table = table.column(number(name(model)), |block| point(block).map(model::beside));
+    }
+    chart.table = table.done();
     vec![Part::Chart(chart)]
 }
 
@@ -220,10 +207,6 @@ pub(in crate::show) fn tick(ns: f64) -> String {
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")];
     let unit = units.into_iter().find(|(unit, _)| ns >= *unit).unwrap_or((1.0, "ns"));
     format!("{:.0} {}", ns / unit.0, unit.1)
-}
-
-fn models(document: &BenchDocument) -> Vec<Part> {
-    noted(model::table(document), sentence(&model::without(document)))
 }
 
 /// What the kernel counted, row by row.

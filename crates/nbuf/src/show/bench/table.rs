@@ -28,11 +28,6 @@ pub(super) fn rows(document: &BenchDocument, width: usize) -> String {
     text
 }
 
-/// The rows for a page, each rate in a colour as strong as it is high, in equal ratios.
-pub(super) fn heated(rows: &[&BenchRow]) -> Table {
-    table(rows, true)
-}
-
 /// A row where no table fits.
 fn line(row: &BenchRow) -> String {
     let mut line = format!("{}: {}", clean(&row.test), rate(row.bytes_per_second));
@@ -46,8 +41,9 @@ fn line(row: &BenchRow) -> String {
     line
 }
 
-/// Columns that tell least go first where there is too little room; a page has a range too.
-fn table(rows: &[&BenchRow], is_page: bool) -> Table {
+/// Columns that tell least go first where there is too little room. On a page each rate has a colour as strong as it
+/// is high, in equal ratios, and there is a range too.
+pub(super) fn table(rows: &[&BenchRow], is_page: bool) -> Table {
     let has_course = rows.iter().any(|row| row.imac_2011.is_some());
     let measured = rows.iter().filter(|row| row.path != "null").flat_map(|row| {
         [Some(row.bytes_per_second), row.imac_2011, row.thinkpad_2007].into_iter().flatten()

@@ -5,7 +5,7 @@ use nbuf::experiment::result::{CurveDocument, CurvePoint, PolicyCurve};
 use super::super::chart::{Band, Chart, Line, Look, Mark, Points, between};
 use super::super::plot;
 use super::super::scale::Axis;
-use super::family::{Family, at, band_name, edges, families, is_opt, policy_name};
+use super::family::{Corner, Family, at, band_name, corners, edges, families, is_opt, policy_name};
 use super::table::sizes;
 use super::words::Unit;
 
@@ -185,8 +185,7 @@ fn axis(family: &Family<'_>) -> Option<Axis> {
     // A single size is in the middle.
     let (low, high) = if low < high { (low, high) } else { (high / 2.0, high * 2.0) };
     let reach = (high / low).powf(LONGER);
-    let corners = family.main().corners.map(|c| [c.floor_pages, c.knee_pages, c.ceiling_pages]);
-    let near = corners.into_iter().flatten().map(size);
+    let near = corners(family.main()).into_iter().flatten().map(|(_, pages, _)| size(pages));
     let near = near.filter(|&size| size >= low / reach && size <= high * reach);
     let (low, high) = near.fold((low, high), |(a, b), size| (a.min(size), b.max(size)));
     Some(sized(family.unit, "cache size", low, high))
@@ -203,21 +202,17 @@ pub(super) fn sized(unit: Unit, name: &str, low: f64, high: f64) -> Axis {
 
 /// Floor, knee and ceiling as far as they are on the axis; those that read the same share a line.
 fn marks(family: &Family<'_>, x: &Axis) -> Vec<Mark> {
-    let Some(corners) = family.main().corners else { return Vec::new() };
+    let Some(all) = corners(family.main()) else { return Vec::new() };
     let brief = |pages: u64| family.unit.brief(pages);
-    let all = [
-        ("floor", corners.floor_pages),
-        ("knee", corners.knee_pages),
-        ("ceiling", corners.ceiling_pages),
-    ];
-    let mark = |group: &[(&str, u64)]| {
-        let names: Vec<&str> = group.iter().map(|(name, _)| *name).collect();
+    let [_, (_, knee, _), _] = all;
+    let mark = |group: &[Corner]| {
+        let names: Vec<&str> = group.iter().map(|(name, ..)| *name).collect();
         let is_chosen = names.contains(&"knee");
-        let pages = if is_chosen { corners.knee_pages } else { group[0].1 };
+        let pages = if is_chosen { knee } else { group[0].1 };
         let label = format!("{} {}", names.join(" = "), brief(pages));
         Mark { x: size(family.unit, pages), label, is_chosen }
     };
-    let all: Vec<_> = all.into_iter().filter(|&(_, p)| x.has(size(family.unit, p))).collect();
+    let all: Vec<_> = all.into_iter().filter(|&(_, p, _)| x.has(size(family.unit, p))).collect();
     all.chunk_by(|a, b| brief(a.1) == brief(b.1)).map(mark).collect()
 }
 

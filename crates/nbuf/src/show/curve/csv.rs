@@ -28,61 +28,41 @@ pub(crate) fn csv(document: &CurveDocument) -> String {
     out.push('\n');
     for curve in &document.curves {
         for point in &curve.points {
-            row(&mut out, curve, point, "", "");
+            out += &row(curve, point, "", "");
             if has_costs {
                 let cost = |cost: Option<f64>| cost.map_or(String::new(), |cost| cost.to_string());
                 let _ = write!(out, ",{},{}", cost(point.cost), cost(point.miss_cost));
             }
-            out.push_str(&prefetches::fields(document, point));
-            out.push('\n');
+            out += &(prefetches::fields(document, point) + "\n");
         }
         for window in &curve.windows {
             let from = window.from_ns.to_string();
             for point in &window.points {
                 let requests = point.requests.or(Some(window.requests));
-                row(&mut out, curve, &CurvePoint { requests, ..*point }, "window", &from);
-                out.push('\n');
+                out += &(row(curve, &CurvePoint { requests, ..*point }, "window", &from) + "\n");
             }
         }
         for group in &curve.groups {
-            for point in &group.points {
-                row(&mut out, curve, point, "group", &group.name);
-                out.push('\n');
-            }
+            out.extend(group.points.iter().map(|p| row(curve, p, "group", &group.name) + "\n"));
         }
     }
     out
 }
 
 /// One row, without the costs and its end.
-fn row(out: &mut String, curve: &PolicyCurve, point: &CurvePoint, part: &str, name: &str) {
+fn row(curve: &PolicyCurve, point: &CurvePoint, part: &str, name: &str) -> String {
     let absent = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
+    let CurvePoint { pages, accesses, misses, requests, request_misses, .. } = *point;
     let page_bytes = (curve.page_bytes > 0).then_some(curve.page_bytes);
-    let cache_bytes = page_bytes.map(|bytes| point.pages.saturating_mul(bytes));
-    let _ = write!(
-        out,
-        "{},{},{},{},{},{},{},{},{},{},{part},{}",
-        field(&curve.policy),
-        absent(page_bytes),
-        point.pages,
-        absent(cache_bytes),
-        point.accesses,
-        point.misses,
-        absent(point.requests),
-        absent(point.request_misses),
-        absent(point.misses_low),
-        absent(point.misses_high),
-        field(name)
-    );
-    if curve.objects.is_some() {
-        let _ = write!(
-            out,
-            ",{},{},{}",
-            absent(point.bytes),
-            absent(point.miss_bytes),
-            absent(point.miss_bytes_low)
-        );
-    }
+    let cache_bytes = page_bytes.map(|bytes| pages.saturating_mul(bytes));
+    let [pages, accesses, misses] = [pages, accesses, misses].map(Some);
+    let (low, high) = (point.misses_low, point.misses_high);
+    let sizes = [page_bytes, pages, cache_bytes];
+    let numbers = [accesses, misses, requests, request_misses, low, high].map(absent).join(",");
+    let sizes = sizes.map(absent).join(",");
+    let objects = [point.bytes, point.miss_bytes, point.miss_bytes_low].map(absent).join(",");
+    let objects = if curve.objects.is_some() { format!(",{objects}") } else { String::new() };
+    format!("{},{sizes},{numbers},{part},{}{objects}", field(&curve.policy), field(name))
 }
 
 /// Whether the trace says what misses cost.

@@ -75,16 +75,18 @@ pub(super) fn warmup(trace: &TraceSummary) -> Option<String> {
 
 /// What was left out of the requests, if anything was.
 pub(super) fn left_out(trace: &TraceSummary) -> Option<String> {
-    let parts: Vec<String> = [
+    let parts = counts(&[
         (trace.problems, "unreadable record", "unreadable records"),
         (trace.empty, "request of no bytes", "requests of no bytes"),
         (trace.unplaced, "request out of any range", "requests out of any range"),
-    ]
-    .into_iter()
-    .filter(|&(number, ..)| number > 0)
-    .map(|(number, one, many)| count(number, one, many))
-    .collect();
+    ]);
     (!parts.is_empty()).then(|| format!("left out: {}", listed(&parts)))
+}
+
+/// In words, without those that are none.
+fn counts(all: &[(u64, &str, &str)]) -> Vec<String> {
+    let some = all.iter().filter(|(number, ..)| *number > 0);
+    some.map(|(number, one, many)| count(*number, one, many)).collect()
 }
 
 /// Accesses to how many pages or keys.
@@ -138,11 +140,7 @@ fn inconstant(curve: &PolicyCurve) -> Option<String> {
     let facts = curve.objects.as_ref()?;
     let changes = (facts.size_changes, "access changes", "accesses change");
     let removals = (facts.removals, "object is removed", "objects are removed");
-    let reasons: Vec<String> = [changes, removals]
-        .into_iter()
-        .filter(|&(number, ..)| number > 0)
-        .map(|(number, one, many)| count(number, one, many))
-        .collect();
+    let reasons = counts(&[changes, removals]);
     let sizes =
         if facts.size_changes > 0 && facts.removals == 0 { " the size of an object" } else { "" };
     let then = match facts.exact_from_bytes {
@@ -244,10 +242,8 @@ pub(super) fn lines(document: &CurveDocument, family: Option<&Family<'_>>) -> Ve
     lines.extend(left_out(trace));
     lines.extend(writes(trace).map(str::to_owned));
     lines.extend(family.map(accesses));
-    lines.extend(family.and_then(|family| inconstant(family.main())));
-    lines.extend(family.and_then(|family| expiry(family.main())));
-    lines.extend(family.and_then(|family| admission(family.main())));
-    lines.extend(family.and_then(|family| oversized(family.main())));
+    let main = family.map(Family::main);
+    lines.extend([inconstant, expiry, admission, oversized].iter().filter_map(|of| of(main?)));
     lines.extend(document.curves.first().and_then(prefetches::fact));
     lines
 }

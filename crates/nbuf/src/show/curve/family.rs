@@ -157,21 +157,30 @@ pub(super) fn nearest(points: &[CurvePoint], pages: u64) -> Option<&CurvePoint> 
     points.iter().min_by(|a, b| far(a).total_cmp(&far(b)))
 }
 
+/// The name of a corner, its size, and the sizes that it is between.
+pub(super) type Corner = (&'static str, u64, Option<[u64; 2]>);
+
+/// The floor, the knee and the ceiling of a curve.
+pub(super) fn corners(curve: &PolicyCurve) -> Option<[Corner; 3]> {
+    let (corners, between) = (curve.corners?, curve.corners_between);
+    Some([
+        ("floor", corners.floor_pages, between.map(|between| between.floor_pages)),
+        ("knee", corners.knee_pages, between.map(|between| between.knee_pages)),
+        ("ceiling", corners.ceiling_pages, between.map(|between| between.ceiling_pages)),
+    ])
+}
+
 /// Three sizes of a curve worth showing: those nearest to its corners, or from all over it.
 pub(super) fn three_sizes(curve: &PolicyCurve) -> Vec<u64> {
     let points = &curve.points;
-    let mut sizes: Vec<u64> = match curve.corners {
-        Some(corners) => [corners.floor_pages, corners.knee_pages, corners.ceiling_pages]
-            .into_iter()
-            .filter_map(|pages| nearest(points, pages))
-            .map(|point| point.pages)
-            .collect(),
+    let shown: Vec<&CurvePoint> = match corners(curve) {
+        Some(all) => all.iter().filter_map(|&(_, pages, _)| nearest(points, pages)).collect(),
         None => [0, points.len() / 2, points.len().saturating_sub(1)]
-            .into_iter()
-            .filter_map(|at| points.get(at))
-            .map(|point| point.pages)
+            .iter()
+            .filter_map(|&at| points.get(at))
             .collect(),
     };
+    let mut sizes: Vec<u64> = shown.iter().map(|point| point.pages).collect();
     sizes.dedup();
     sizes
 }

@@ -7,7 +7,8 @@ use super::super::table::{Cell, Table, number, text};
 use super::super::text::grouped;
 use super::answer::{knee_hits, sentences, target};
 use super::family::{
-    Family, at, families, is_floor_at_most, is_opt, knee_size, policy_name, requests_differ,
+    Corner, Family, at, corners, families, is_floor_at_most, is_opt, knee_size, policy_name,
+    requests_differ,
 };
 use super::parts::{accesses, hits, knee, share, windows_title};
 use super::table::byte_hits;
@@ -15,34 +16,18 @@ use super::words::{Unit, percent};
 use super::{chart, facts, prefetches, times};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 10] = [
-    ("hit", "an access to a page that the cache has kept"),
-    ("miss", "an access to a page that the cache does not have, the first to it among them"),
-    (
-        "floor, knee, ceiling",
-        "the sizes below which a cache is useless, from which most of what can be saved is saved, and \
-         above which nothing more is gained",
-    ),
-    ("requests, %", "requests of which every page hits"),
-    (
-        "bytes, %",
-        "bytes of the requests that hit, of caches of objects, in percent of the bytes of all",
-    ),
-    ("opt", "the policy that knows the future: no other that takes every page in can hit more"),
-    (
-        "bounds",
-        "of objects, the hits of opt are between what some schedule reaches and what no policy can exceed",
-    ),
-    (
-        "95 % band",
-        "the range of the hits of all keys, as far as the sample of them can tell, nineteen times of twenty",
-    ),
-    (
-        "useful, useless",
-        "pages that the cache fetched before they were asked for, and that were used, or left unused",
-    ),
-    ("*", "the most hits of a row, the optimum aside"),
-];
+const WORDS: &str = "\
+hit: an access to a page that the cache has kept
+miss: an access to a page that the cache does not have, the first to it among them
+floor, knee, ceiling: the sizes below which a cache is useless, from which most of what can be saved is saved, \
+    and above which nothing more is gained
+requests, %: requests of which every page hits
+bytes, %: bytes of the requests that hit, of caches of objects, in percent of the bytes of all
+opt: the policy that knows the future: no other that takes every page in can hit more
+bounds: of objects, the hits of opt are between what some schedule reaches and what no policy can exceed
+95 % band: the range of the hits of all keys, as far as the sample of them can tell, nineteen times of twenty
+useful, useless: pages that the cache fetched before they were asked for, and that were used, or left unused
+*: the most hits of a row, the optimum aside";
 
 /// The whole page.
 pub(crate) fn page(document: &CurveDocument) -> String {
@@ -69,7 +54,7 @@ pub(crate) fn page(document: &CurveDocument) -> String {
     }
     let warnings = document.warnings.iter().map(|warning| sentence(&warning.to_string()));
     let tiles = if let [family] = families.as_slice() { tiles(family) } else { Vec::new() };
-    Page::new("curve", name.as_str(), &WORDS)
+    Page::new("curve", name.as_str(), WORDS)
         .title(format!("{}: hits by cache size", shortened(&name, 80)))
         .answers(answers)
         .tiles(tiles)
@@ -111,35 +96,29 @@ fn notes(family: &Family<'_>) -> Vec<String> {
 /// The sizes that matter, large.
 fn tiles(family: &Family<'_>) -> Vec<Tile> {
     let (curve, unit) = (family.main(), family.unit);
-    let Some(corners) = curve.corners else { return Vec::new() };
-    let knee = knee_hits(curve)
+    let Some([floor, knee, ceiling]) = corners(curve) else { return Vec::new() };
+    let hits = knee_hits(curve)
         .map_or_else(|| "most of what can be saved".to_owned(), |hits| format!("{hits} hit"));
-    let between = curve.corners_between;
-    let known = |note: &str, range: Option<[u64; 2]>| {
-        let range = range.and_then(|range| unit.range(range));
-        range.map_or_else(|| note.to_owned(), |range| format!("{range}; {note}"))
-    };
     let less = if is_floor_at_most(curve) {
         "or less: sizes below the largest object were not searched"
     } else {
         "less cache saves nothing"
     };
-    let floor = known(less, between.map(|between| between.floor_pages));
-    let knee = known(&knee, between.map(|between| between.knee_pages));
-    let ceiling = known("more cache gains nothing", between.map(|between| between.ceiling_pages));
     let all = match &curve.sample {
         Some(_) => "about, by the sample: everything that was asked for",
         None => "everything that was asked for",
     };
-    let tile = |(name, pages, note)| Tile { name, value: unit.size(pages), note };
-    [
-        ("knee", corners.knee_pages, knee),
-        ("floor", corners.floor_pages, floor),
-        ("ceiling", corners.ceiling_pages, ceiling),
-        ("footprint", curve.distinct_pages, all.to_owned()),
+    let tile = |(name, pages, range): Corner, note: &str| {
+        let range = range.and_then(|range| unit.range(range));
+        let note = range.map_or_else(|| note.to_owned(), |range| format!("{range}; {note}"));
+        Tile { name, value: unit.size(pages), note }
+    };
+    vec![
+        tile(knee, &hits),
+        tile(floor, less),
+        tile(ceiling, "more cache gains nothing"),
+        tile(("footprint", curve.distinct_pages, None), all),
     ]
-    .map(tile)
-    .into()
 }
 
 /// What each policy does where they are compared, and where its own corners are; the best first.
@@ -156,9 +135,7 @@ fn policies(family: &Family<'_>, pages: u64, title: String) -> Table {
     Table::of(title, at_size)
         .column(text("policy"), |(curve, _)| policy_name(curve) + bound(curve))
         .column(number("hits, %"), |(_, point)| percent(point.hit_ratio()))
-        .column_if(has_requests, number("requests, %"), |(_, point)| {
-            point.request_hit_ratio().map_or(String::new(), percent)
-        })
+        .column_if(has_requests, number("requests, %"), |(_, p)| p.request_hit_ratio().map(percent))
         .column_if(family.unit.is_objects, number("bytes, %"), |(_, point)| byte_hits(point))
         .column(number("misses"), |(_, point)| grouped(point.misses))
         .columns(prefetched, |(_, point)| cells(point))
@@ -168,14 +145,8 @@ fn policies(family: &Family<'_>, pages: u64, title: String) -> Table {
 
 /// The three sizes of a curve, with those that they are between.
 fn three(curve: &PolicyCurve, unit: Unit) -> [String; 3] {
-    let Some(corners) = curve.corners else { return ["none"; 3].map(str::to_owned) };
-    let between = curve.corners_between;
-    [
-        (corners.floor_pages, between.map(|between| between.floor_pages)),
-        (corners.knee_pages, between.map(|between| between.knee_pages)),
-        (corners.ceiling_pages, between.map(|between| between.ceiling_pages)),
-    ]
-    .map(|(pages, between)| {
+    let Some(all) = corners(curve) else { return ["none"; 3].map(str::to_owned) };
+    all.map(|(_, pages, between)| {
         let range = between.and_then(|between| unit.range(between));
         unit.brief(pages) + &range.map_or(String::new(), |range| format!(" ({range})"))
     })

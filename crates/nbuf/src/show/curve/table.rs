@@ -14,7 +14,8 @@ use super::super::text::{flush, grouped, tail, wrap, wrap_each};
 use super::answer::{sentences, target};
 use super::facts;
 use super::family::{
-    Family, at, band, band_name, families, is_floor_at_most, is_opt, policy_name, requests_differ,
+    Family, at, band, band_name, corners, families, is_floor_at_most, is_opt, policy_name,
+    requests_differ,
 };
 use super::parts::{groups, windows};
 use super::prefetches;
@@ -66,7 +67,7 @@ fn section(out: &mut String, family: &Family<'_>, width: usize) {
         wrap_each(out, facts::sample(curve, family.unit), width);
     }
     out.push('\n');
-    out.push_str(&corners(family, width));
+    out.push_str(&corner_lines(family, width));
     let targets = family.curves.iter().filter_map(|curve| Some((curve, curve.target.as_ref()?)));
     for (curve, wanted) in targets {
         wrap(out, &target(curve, wanted, family.unit), width);
@@ -105,8 +106,8 @@ fn alone(curve: &PolicyCurve, unit: Unit) -> Table {
         .column(number("hit %"), |point| percent(point.hit_ratio()))
         .column_if(is_objects, number("byte hit %"), byte_hits)
         .column_if(has_band, number(band_name(curve)), |point| band(point).unwrap_or_default())
-        .column_if(has_requests, number("requests %").rank(1), |point| {
-            point.request_hit_ratio().map_or(String::new(), percent)
+        .column_if(has_requests, number("requests %").rank(1), |p| {
+            p.request_hit_ratio().map(percent)
         })
         .column(number("misses").rank(3), |point| grouped(point.misses))
         .column_if(is_objects, number("missed").rank(2), missed)
@@ -143,41 +144,29 @@ fn cost(point: &CurvePoint) -> String {
 /// Several policies: a row for each size, a column for each policy.
 fn together(family: &Family<'_>, width: usize) -> Table {
     let unit = family.unit;
-    let has_pages = has_count(family, width);
-    let mut columns = Vec::new();
-    columns.extend(has_pages.then(|| number(unit.plural())));
-    columns.extend(unit.has_bytes().then(|| number("size")));
-    columns.extend(family.curves.iter().flat_map(|curve| {
-        let bytes = unit.is_objects.then(|| number("bytes"));
-        let cost = has_costs(curve).then(|| number("cost"));
-        let prefetches = curve.prefetch.as_ref().map(|_| prefetches::columns());
-        let prefetches = prefetches.into_iter().flatten();
-        std::iter::once(number(policy_name(curve) + " ")).chain(bytes).chain(cost).chain(prefetches)
-    }));
-    Table::new(caption(family), columns).with(family.sizes().into_iter().map(|pages| {
-        let mut row: Vec<Cell> = Vec::new();
-        row.extend(has_pages.then(|| grouped(pages).into()));
-        row.extend(unit.has_bytes().then(|| unit.brief(pages).into()));
-        let best = family.best_at(pages);
-        for curve in &family.curves {
-            let point = at(&curve.points, pages);
-            row.push(point.map_or_else(Cell::default, |point| {
-                let hits = band(point).unwrap_or_else(|| percent(point.hit_ratio()));
-                if !is_opt(curve) && best.as_ref() == Some(&hits) {
-                    Cell::class(hits + "*", "strong")
-                } else {
-                    (hits + " ").into()
-                }
-            }));
-            row.extend(unit.is_objects.then(|| point.map_or(String::new(), byte_hits).into()));
-            row.extend(has_costs(curve).then(|| point.map_or(String::new(), cost).into()));
-            if curve.prefetch.is_some() {
-                let cells = point.map(prefetches::cells).unwrap_or_default();
-                row.extend(cells.map(Cell::from));
-            }
-        }
-        row
-    }))
+    let mut table = Table::of(caption(family), family.sizes())
+        .column_if(has_count(family, width), number(unit.plural()), |pages| pages)
+        .column_if(unit.has_bytes(), number("size"), |pages| unit.brief(pages));
+    for curve in &family.curves {
+        let point = |pages: u64| at(&curve.points, pages);
+        let hits = |pages: u64| {
+            let point = point(pages)?;
+            let hits = band(point).unwrap_or_else(|| percent(point.hit_ratio()));
+            let is_best = !is_opt(curve) && family.best_at(pages).as_ref() == Some(&hits);
+            Some(if is_best { Cell::class(hits + "*", "strong") } else { (hits + " ").into() })
+        };
+        let has_prefetches = curve.prefetch.is_some();
+        let prefetched = has_prefetches.then(prefetches::columns).into_iter().flatten();
+        let cells = |pages: u64| point(pages).map(prefetches::cells).unwrap_or_default();
+        table = table
+            .column(number(policy_name(curve) + " "), hits)
+            .column_if(unit.is_objects, number("bytes"), |pages| point(pages).map(byte_hits))
+            .column_if(has_costs(curve), number("cost"), |pages| point(pages).map(cost))
+            .columns(prefetched, |pages| {
+                has_prefetches.then(|| cells(pages)).into_iter().flatten()
+            });
+    }
+    table.done()
 }
 
 /// Whether a table of policies has a column with numbers of pages or keys.
@@ -210,34 +199,24 @@ fn side_by_side(family: &Family<'_>, width: usize) -> String {
 }
 
 /// The answer, and the three sizes behind it.
-fn corners(family: &Family<'_>, width: usize) -> String {
+fn corner_lines(family: &Family<'_>, width: usize) -> String {
     let mut out = String::new();
     wrap_each(&mut out, sentences(family), width);
     let curve = family.main();
-    let Some(corners) = curve.corners else { return out };
-    let between = curve.corners_between;
-    let floor = between.map(|between| between.floor_pages);
-    let knee = between.map(|between| between.knee_pages);
-    let ceiling = between.map(|between| between.ceiling_pages);
+    let Some(sizes) = corners(curve) else { return out };
     let below = if is_floor_at_most(curve) {
         "or less: no size below the largest object was searched"
     } else {
         "below it a cache is useless"
     };
-    let sizes = [
-        ("floor", corners.floor_pages, floor, below),
-        ("knee", corners.knee_pages, knee, "most of what can be saved is saved"),
-        ("ceiling", corners.ceiling_pages, ceiling, "above it nothing more is gained"),
-    ];
-    let unit = family.unit;
-    let table = Table::of("", sizes)
-        .column(text(""), |(name, ..)| name)
-        .column(number(""), |(_, pages, ..)| unit.size(pages))
-        .column_if(unit.has_pages(), number("").rank(1), |(_, pages, ..)| unit.count(pages))
-        .column_if(between.is_some(), text(""), |(_, _, range, _)| {
-            range.and_then(|range| unit.range(range)).unwrap_or_default()
-        })
-        .column(text("").rank(2), |(.., reason)| reason);
+    let reasons = [below, "most of what can be saved is saved", "above it nothing more is gained"];
+    let (unit, is_between) = (family.unit, curve.corners_between.is_some());
+    let table = Table::of("", sizes.into_iter().zip(reasons))
+        .column(text(""), |((name, ..), _)| name)
+        .column(number(""), |((_, pages, _), _)| unit.size(pages))
+        .column_if(unit.has_pages(), number("").rank(1), |((_, pages, _), _)| unit.count(pages))
+        .column_if(is_between, text(""), |((.., range), _)| unit.range(range?))
+        .column(text("").rank(2), |(_, reason)| reason);
     out += &table.done().draw(width);
     if let Some(line) = facts::three_sizes(curve) {
         wrap(&mut out, &line, width);

@@ -109,14 +109,14 @@ fn knees(family: &Family<'_>, curve: &PolicyCurve, across: &Across) -> Option<Ch
     chart.lines = across.steps(curve, key, of);
     chart.lines.extend(whole.map(|pages| {
         let (height, brief) = (size(family.unit, pages), family.unit.brief(pages));
-        let points = vec![(0.0, height), (across.axis.high(), height)];
+        let points = vec![(0.0, height), (across.axis.high, height)];
         Line::new(format!("knee of the whole, {brief}"), Look::Bound, points)
     }));
     chart.at = across.middles();
     let starts = Starts::of(curve);
-    let columns = [number(starts.title()), number("knee")];
-    let rows = curve.windows.iter().enumerate();
-    let rows = rows.map(|(at, window)| [starts.cell(at), knee(window.corners, family.unit)]);
-    chart.table = Table::new("Knee by window", columns).with(rows);
+    chart.table = Table::of("Knee by window", curve.windows.iter().enumerate())
+        .column(number(starts.title()), |(at, _)| starts.cell(at))
+        .column(number("knee"), |(_, window)| knee(window.corners, family.unit))
+        .done();
     Some(chart)
 }

@@ -2,8 +2,8 @@
 
 use nbuf::units::Bytes;
 
-use super::super::scale::round_size;
-use super::super::text::{count, grouped};
+use super::super::scale::{round_size, trimmed};
+use super::super::text::{self, count, digits, grouped};
 
 /// Shares below it are not distinguished from nothing, in percent.
 const PERCENT_MIN: f64 = 0.01;
@@ -115,12 +115,7 @@ pub(super) fn percent(share: f64) -> String {
 
 /// As [`percent`], without digits that say nothing.
 pub(super) fn round_percent(share: f64) -> String {
-    let shown = percent(share);
-    if shown.contains('.') {
-        shown.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        shown
-    }
+    trimmed(&percent(share)).to_owned()
 }
 
 /// The unit that suits times up to this one: its name, and its nanoseconds.
@@ -138,13 +133,7 @@ pub(super) fn time(ns: f64) -> String {
 
 /// A number with three digits, or more where they stand before the point.
 pub(super) fn three_digits(number: f64) -> String {
-    let digits = match number.abs() {
-        none if none < 1e-9 => 0,
-        ones if ones < 9.995 => 2,
-        tens if tens < 99.95 => 1,
-        _ => 0,
-    };
-    format!("{number:.digits$}")
+    if number.abs() < 1e-9 { format!("{number:.0}") } else { digits(number, 2) }
 }
 
 /// `2026-11-21 05:49:53 UTC`, where a time since 1970 is meant and not one since some start.
@@ -152,9 +141,7 @@ pub(super) fn moment(ns: i64) -> Option<String> {
     /// 2001; no recording is older, and none is as long.
     const EARLIEST_S: u64 = 1_000_000_000;
     let seconds = u64::try_from(ns / 1_000_000_000).ok().filter(|&seconds| seconds > EARLIEST_S)?;
-    let date = nbuf::units::date(seconds);
-    let part = |from: usize, to: usize| date.get(from..to).unwrap_or_default();
-    Some(format!("{} {}:{}:{} UTC", part(0, 10), part(11, 13), part(13, 15), part(15, 17)))
+    Some(text::moment(seconds))
 }
 
 #[cfg(test)]

@@ -67,26 +67,24 @@ fn hit_rates(figures: &ReplayFigures) -> Distribution {
     let parts = figures.hit_rates.len().max(1);
     let label = |part: usize| format!("{}-{} %", part * 100 / parts, (part + 1) * 100 / parts);
     let rows = figures.hit_rates.iter().enumerate();
-    let rows = rows.map(|(part, &count)| Row { label: label(part), count }).collect();
-    Distribution {
-        title: "Hit rate distribution",
-        of: "requests served by the cache",
-        counted: "periods",
-        rows: trimmed(rows),
-        caption: periods(figures),
-    }
+    let rows = rows.map(|(part, &count)| Row { label: label(part), count });
+    by_period("Hit rate distribution", "requests served by the cache", rows, figures)
 }
 
 fn rates(figures: &ReplayFigures) -> Distribution {
     let label = |step: &FigureStep| format!("{}-{}", step.from, step.to);
     let rows = figures.rates.iter().map(|step| Row { label: label(step), count: step.count });
-    Distribution {
-        title: "Operation rate distribution",
-        of: "requests a second",
-        counted: "periods",
-        rows: trimmed(rows.collect()),
-        caption: periods(figures),
-    }
+    by_period("Operation rate distribution", "requests a second", rows, figures)
+}
+
+fn by_period(
+    title: &'static str,
+    of: &'static str,
+    rows: impl Iterator<Item = Row>,
+    figures: &ReplayFigures,
+) -> Distribution {
+    let (counted, caption) = ("periods", periods(figures));
+    Distribution { title, of, counted, rows: trimmed(rows.collect()), caption }
 }
 
 fn periods(figures: &ReplayFigures) -> String {
@@ -101,24 +99,17 @@ fn periods(figures: &ReplayFigures) -> String {
 
 fn service(steps: &[FigureStep], of: Of) -> Distribution {
     let rows = steps.iter().map(|step| Row { label: between(step), count: step.count });
-    let requests = steps.iter().map(|step| step.count).sum();
+    let requests = count(steps.iter().map(|step| step.count).sum(), "request", "requests");
+    let caption = match of {
+        Of::Replay => format!("{requests}, without their turns in the queue of the disc"),
+        Of::Server => format!("a sample of {requests}, from asking to having"),
+    };
     Distribution {
         title: "Disc + cache service time distribution",
         of: "time from asking to having",
         counted: "requests",
         rows: trimmed(rows.collect()),
-        caption: match of {
-            Of::Replay => format!(
-                "{}, without their turns in the queue of the disc",
-                count(requests, "request", "requests")
-            ),
-            Of::Server => {
-                format!(
-                    "a sample of {}, from asking to having",
-                    count(requests, "request", "requests")
-                )
-            }
-        },
+        caption,
     }
 }
 

@@ -60,11 +60,9 @@ fn tracks(tracks: &FigureTracks) -> Picture {
         unit: "units",
         kinds: vec!["in the cache"],
         shaded: map.management,
-        lines: Vec::new(),
-        sides: 0,
-        ends: Vec::new(),
         table: Table::new("Places by what they hold", columns).with(rows),
         caption,
+        ..Picture::default()
     }
 }
 

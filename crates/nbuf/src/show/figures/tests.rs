@@ -48,69 +48,6 @@ pub(crate) fn figures() -> ReplayFigures {
 }
 
 #[test]
-fn the_text_shows_all_six_on_a_wide_terminal() {
-    expect![[r#"
-        Tracks in cache
-          ·░·····▒·····················░················································
-          ··············································································
-          ··············································································
-          ·················█▒···························································
-          ··············································································
-          ··············································································
-          ··············································································
-          ·············································································▒
-          62 units in the cache, 11 % of them from the management space; they lie in 9
-            of 7,440 tracks
-          a character is 11.9 tracks; ░ to 2, ▒ to 10, ▓ to 23, █ to 42 units; the first
-            32 are the management space
-
-        Hash queue lengths
-          31·2+31·2+31·2+31·2+31·2+31·2+31·2+31·2+31·2+31·2+3
-          each character is one list, and shows its number of entries; · none, + ten and
-            more
-
-        Hash queue length distribution: lists by entries
-           0 █████████████████████████████████████████████████████████████████▌       10
-           1 ████████████████████████████████████████████████████████████████████████ 11
-           2 █████████████████████████████████████████████████████████████████▌       10
-           3 ████████████████████████████████████████████████████████████████████████ 11
-           4                                                                           0
-           5                                                                           0
-           6                                                                           0
-           7                                                                           0
-           8                                                                           0
-           9                                                                           0
-          10 █████████████████████████████████████████████████████████████████▌       10
-          51 lists, looked at 1 time: 3.20 entries on average, 81 % have three or fewer;
-            at the end, the longest has 10
-
-        Hit rate distribution: periods by requests served by the cache
-           60-65 % ██████████████████                                                  3
-           65-70 %                                                                     0
-           70-75 % ██████████████████████████████████████████████████████████████████ 11
-           75-80 %                                                                     0
-           80-85 %                                                                     0
-           85-90 %                                                                     0
-           90-95 %                                                                     0
-          95-100 % ██████                                                              1
-          15 periods of 10 s, and 2 without a request
-
-        Disc + cache service time distribution: requests by time from asking to having
-           300-500 us ████████████████████████████████████████████████████████████ 7,000
-           500-700 us                                                                  0
-             30-50 ms ██████████████████████████▋                                  3,100
-          700-1000 ms ▏                                                                1
-          10,101 requests, without their turns in the queue of the disc
-
-        Operation rate distribution: periods by requests a second
-          0.5-1 █████████████████████████▏                                             4
-          1-1.5 █████████████████████████████████████████████████████████████████████ 11
-          15 periods of 10 s, and 2 without a request
-    "#]]
-    .assert_eq(&text(&figures(), Of::Replay, 80));
-}
-
-#[test]
 fn the_text_shows_all_six_on_a_narrow_terminal() {
     expect![[r#"
         Tracks in cache

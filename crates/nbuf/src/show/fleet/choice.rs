@@ -5,7 +5,7 @@ use nbuf::units::{Bytes, count};
 
 use super::super::table::{Table, number, text};
 use super::super::text::grouped;
-use super::{memory, percent, short};
+use super::{memory, percent, rules, short};
 
 /// Winners of a volume that are named.
 const WINNERS: usize = 2;
@@ -74,19 +74,12 @@ pub(super) fn policies(policies: &FleetPolicies) -> Table {
 
 /// Rules after the time of `--until`.
 pub(super) fn last(document: &FleetDocument, last: &FleetLast) -> Table {
-    let columns = [text("split"), number("hits, %"), number("misses"), number("vs best").rank(1)];
-    let best = last.rules.first().map_or(0, |rule| rule.misses).max(1);
-    let rows = last.rules.iter().map(|rule| {
-        let name = match rule.rule.as_str() {
-            "before" => "best before",
-            "equal" => "equal shares",
-            _ => "best after",
-        };
-        let more = format!("{:.2}x", rule.misses as f64 / best as f64);
-        [name.to_owned(), percent(rule.hit_ratio), grouped(rule.misses), more]
-    });
     let caption = format!("{} split, after --until", memory(document, last.budget_pages));
-    Table::new(caption, columns).with(rows)
+    rules(caption, &last.rules, |name| match name {
+        "before" => "best before",
+        "equal" => "equal shares",
+        _ => "best after",
+    })
 }
 
 /// What else a reader must know.

@@ -6,31 +6,24 @@ use super::super::chart::{Chart, Line, Look};
 use super::super::page::{Answer, Mood, Page, Part, sentence};
 use super::super::scale::Axis;
 use super::super::table::{Table, number};
-use super::{
-    answers, changes, choice, hits, memory, notes, percent, representatives, rules, sharing, size,
-    volumes,
-};
+use super::{answers, hits, memory, notes, percent, size, tables};
 
 /// Steps of the axis of hits.
 const STEPS: usize = 5;
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 11] = [
-    ("best", "the share of the budget with which all volumes together miss least"),
-    ("equal share", "the budget divided by the number of volumes"),
-    ("starves", "the best share is more than twice the equal share"),
-    ("wastes", "the best share is less than half the equal share"),
-    ("uncacheable", "everything in memory would hit less than 5 % of the accesses"),
-    ("knee", "the size from which more memory saves little"),
-    ("regret", "misses more than with the best policy of each volume"),
-    ("best before", "the split that is best for the accesses before --until"),
-    ("partition", "memory of a host for one of its volumes alone"),
-    (
-        "representative",
-        "a volume whose miss ratios are like those of others, at each share of their pages",
-    ),
-    ("checksum", "a hash of all curves: equal wherever the tasks ran"),
-];
+const WORDS: &str = "\
+best: the share of the budget with which all volumes together miss least
+equal share: the budget divided by the number of volumes
+starves: the best share is more than twice the equal share
+wastes: the best share is less than half the equal share
+uncacheable: everything in memory would hit less than 5 % of the accesses
+knee: the size from which more memory saves little
+regret: misses more than with the best policy of each volume
+best before: the split that is best for the accesses before --until
+partition: memory of a host for one of its volumes alone
+representative: a volume whose miss ratios are like those of others, at each share of their pages
+checksum: a hash of all curves: equal wherever the tasks ran";
 
 /// The whole page.
 pub(crate) fn page(document: &FleetDocument) -> String {
@@ -38,22 +31,12 @@ pub(crate) fn page(document: &FleetDocument) -> String {
     let mood = if is_good { Mood::Good } else { Mood::Open };
     let answer = |text: &String| Answer::new(mood, sentence(text));
     let curve = (document.whole.points.len() > 1).then(|| Part::Chart(chart(document)));
-    let budget = document.split.iter();
-    let budget = budget.flat_map(|split| [rules(document, split), changes(document, split)]);
-    let last = document.last.as_ref().and_then(|last| Part::table(choice::last(document, last)));
-    let found = document.representatives.as_ref();
-    let found = found.and_then(|found| Part::table(representatives::table(found, usize::MAX)));
-    let shared = document.sharing.as_ref();
-    let shared = shared.and_then(|found| Part::table(sharing::table(document, found, usize::MAX)));
-    Page::new("fleet", size(document), &WORDS)
+    let sections = tables(document, true)
+        .map(|(title, tables)| (title, tables.into_iter().filter_map(Part::table).collect()));
+    Page::new("fleet", size(document), WORDS)
         .answers(answers(document).iter().map(answer))
         .section("All volumes, memory split as well as can be", curve)
-        .section("The budget", budget.filter_map(Part::table))
-        .section("Does the split last?", last)
-        .section("Policies", document.policies.as_ref().map(choice::policies).and_then(Part::table))
-        .section("Shared or partitioned?", shared)
-        .section("Representatives", found)
-        .section("Volumes", Part::table(volumes(document, usize::MAX)))
+        .sections(sections)
         .section("Notes", Part::notes(notes(document)))
         .html()
 }

@@ -16,15 +16,12 @@ pub(super) fn answer(document: &FleetDocument) -> Option<String> {
         let of = sharing.hosts.iter().filter(|host| host.verdict == verdict).count();
         count(of as u64, "host hits", "hosts hit")
     };
+    let misses = [sharing.shared_misses, sharing.partitioned_misses, sharing.equal_misses];
+    let ([shared, best, equal], by) = (misses.map(with), by(sharing.by));
+    let [less, more] = [FleetSharingVerdict::Shared, FleetSharingVerdict::Partitions].map(hosts);
     Some(format!(
-        "shared caches give {} % hits, the best partitions by {} {} %, equal ones {} %: {} more by sharing, {} more with \
-         partitions",
-        with(sharing.shared_misses),
-        by(sharing.by),
-        with(sharing.partitioned_misses),
-        with(sharing.equal_misses),
-        hosts(FleetSharingVerdict::Shared),
-        hosts(FleetSharingVerdict::Partitions)
+        "shared caches give {shared} % hits, the best partitions by {by} {best} %, equal ones {equal} %: {less} more by \
+         sharing, {more} more with partitions"
     ))
 }
 
@@ -39,32 +36,20 @@ fn by(by: FleetBy) -> &'static str {
 
 /// The first hosts; a terminal has no room for all.
 pub(super) fn table(document: &FleetDocument, sharing: &FleetSharing, most: usize) -> Table {
-    let columns = [
-        text("host"),
-        number("memory").rank(1),
-        number("volumes").rank(2),
-        number("shared, %"),
-        number("partitions, %"),
-        number("equal, %").rank(3),
-        text("hits more"),
-    ];
-    let row = |host: &FleetSharingHost| {
-        let with = |misses| percent(hits(host.accesses, misses));
-        let better = match host.verdict {
-            FleetSharingVerdict::Either => "",
-            FleetSharingVerdict::Shared => "shared",
-            FleetSharingVerdict::Partitions => "partitions",
-        };
-        [
-            short(&host.host),
-            memory(document, host.pages),
-            host.partitions.len().to_string(),
-            with(host.shared_misses),
-            with(host.partitioned_misses),
-            with(host.equal_misses),
-            better.to_owned(),
-        ]
+    let with = |host: &FleetSharingHost, misses| percent(hits(host.accesses, misses));
+    let better = |host: &FleetSharingHost| match host.verdict {
+        FleetSharingVerdict::Either => "",
+        FleetSharingVerdict::Shared => "shared",
+        FleetSharingVerdict::Partitions => "partitions",
     };
     let caption = format!("Hits shared and partitioned by {}", by(sharing.by));
-    Table::new(caption, columns).with(sharing.hosts.iter().take(most).map(row))
+    Table::of(caption, sharing.hosts.iter().take(most))
+        .column(text("host"), |host| short(&host.host))
+        .column(number("memory").rank(1), |host| memory(document, host.pages))
+        .column(number("volumes").rank(2), |host| host.partitions.len().to_string())
+        .column(number("shared, %"), |host| with(host, host.shared_misses))
+        .column(number("partitions, %"), |host| with(host, host.partitioned_misses))
+        .column(number("equal, %").rank(3), |host| with(host, host.equal_misses))
+        .column(text("hits more"), better)
+        .done()
 }

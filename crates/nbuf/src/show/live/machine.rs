@@ -1,11 +1,11 @@
 //! What several running programs need, for people: a table of the machine, those first that gain most.
 
-use nbuf::experiment::result::{LiveDocument, LiveMachine, LiveTarget};
+use nbuf::experiment::result::{LiveDocument, LiveMachine, LivePoint, LiveTarget};
 use nbuf::units::Bytes;
 
 use super::super::table::{Table, number, text};
 use super::super::text::{flush, rate, tail, wrap_each};
-use super::limit;
+use super::{limit, spoils};
 
 /// Names are cut at their beginning beyond this.
 const NAME_WIDTH: usize = 40;
@@ -47,17 +47,17 @@ fn watched(machine: &LiveMachine) -> impl Iterator<Item = (&LiveTarget, &LiveDoc
 fn sheet(machine: &LiveMachine) -> Table {
     let memory =
         |live: &LiveDocument| Bytes(live.memory.other_bytes().0 + live.memory.cache_bytes.0);
-    let misses = |live: &LiveDocument| {
-        let misses = live.answer.as_ref().map(|point| rate(point.misses_per_second));
-        misses.unwrap_or_else(|| "-".to_owned())
+    // What has no use for a cache keeps its other memory.
+    let answer = |live: &LiveDocument, of: fn(&LivePoint) -> String| {
+        live.answer.as_ref().map_or_else(|| "-".to_owned(), of)
     };
     Table::of("Programs by what can be gained", watched(machine))
         .column(text("program"), |(target, _)| tail(&target.name, NAME_WIDTH))
         .column(number("memory").rank(2), |(_, live)| memory(live).to_string())
         .column(number("cache"), |(_, live)| live.memory.cache_bytes.to_string())
         .column(number("needs"), |(_, live)| needs(live))
-        .column(number("misses/s").rank(1), |(_, live)| misses(live))
-        .column(number("limit to set"), |(_, live)| to_set(live))
+        .column(number("misses/s").rank(1), |(_, live)| answer(live, |p| rate(p.misses_per_second)))
+        .column(number("limit to set"), |(_, live)| answer(live, |point| limit(point).to_string()))
         .column(number("frees or lacks"), |(target, _)| gain(target))
         .done()
 }
@@ -68,14 +68,6 @@ fn needs(live: &LiveDocument) -> String {
         (Some(point), _) => point.cache_bytes.to_string(),
         (None, Some(known)) => format!("over {}", known.cache_bytes),
         (None, None) => "buys nothing".to_owned(),
-    }
-}
-
-/// The limit; what has no use for a cache keeps its other memory.
-fn to_set(live: &LiveDocument) -> String {
-    match &live.answer {
-        Some(point) => limit(point).to_string(),
-        None => "-".to_owned(),
     }
 }
 
@@ -105,18 +97,7 @@ fn notes(machine: &LiveMachine) -> Vec<String> {
     }
     for (target, live) in watched(machine) {
         let name = &target.name;
-        if !live.is_steady {
-            notes.push(format!(
-                "Warning: {name}: not steady: the two halves of the window differ by more than their bands"
-            ));
-        }
-        if live.lost > 0 {
-            notes.push(format!(
-                "Warning: {name}: {} of {} events were lost: all rates are too low",
-                live.lost, live.events
-            ));
-        }
-        notes.extend(live.warnings.iter().map(|warning| format!("Warning: {name}: {warning}")));
+        notes.extend(spoils(live).map(|text| format!("Warning: {name}: {text}")));
     }
     let failed = machine.targets.iter().filter_map(|target| {
         Some(format!("Not watched: {}: {}", target.name, target.failed.as_ref()?))
@@ -129,6 +110,7 @@ fn notes(machine: &LiveMachine) -> Vec<String> {
 mod tests {
     use super::super::tests::document;
     use super::*;
+    use crate::show::tests::fit;
 
     fn shown(width: usize) -> String {
         let frees = LiveTarget {
@@ -159,10 +141,7 @@ mod tests {
         assert!(text.contains("buys nothing"), "{text}");
         assert!(text.contains("Warning: idle: 3 of 0 events were lost"), "{text}");
         assert!(text.contains("Not watched: gone: no process has the number 7"), "{text}");
-        for width in [40, 80, 200] {
-            let widest = shown(width).lines().map(str::len).max();
-            assert!(widest.is_some_and(|widest| widest <= width), "{width}: {}", shown(width));
-        }
+        fit([40, 80, 200], shown);
     }
 
     #[test]

@@ -122,15 +122,6 @@ fn rows(live: &LiveDocument) -> impl Iterator<Item = &LivePoint> {
 
 /// What the figures rest on, and what spoils them.
 fn notes(live: &LiveDocument) -> Vec<Note> {
-    let mut notes = vec![Note::Plain(format!(
-        "{}: {} page accesses a second to {} of files, {:.0} % of them mapped. With the cache as it is, the \
-         kernel brought in {} pages a second.",
-        field(&live.command.join(" ")),
-        rate(live.accesses_per_second),
-        live.touched_bytes,
-        live.mapped_share * 100.0,
-        rate(live.fills_per_second),
-    ))];
     let by = match live.backend.as_str() {
         "bpf" => "BPF programs in the kernel",
         "perf" => "perf's events of the kernel's tracepoints",
@@ -142,34 +133,42 @@ fn notes(live: &LiveDocument) -> Vec<Note> {
         "all pages".to_owned()
     };
     let cost = live.reader_seconds / live.seconds.max(1e-9) * 100.0;
-    notes.push(Note::Plain(format!(
-        "Recorded by {by}: {part}. {} events, {} lost; to read them took {cost:.1} % of a processor.",
-        live.events, live.lost
-    )));
-    notes.push(Note::Plain(
+    let (events, lost) = (live.events, live.lost);
+    let mut notes = vec![
+        format!(
+            "{}: {} page accesses a second to {} of files, {:.0} % of them mapped. With the cache as it is, the \
+             kernel brought in {} pages a second.",
+            field(&live.command.join(" ")),
+            rate(live.accesses_per_second),
+            live.touched_bytes,
+            live.mapped_share * 100.0,
+            rate(live.fills_per_second),
+        ),
+        format!(
+            "Recorded by {by}: {part}. {events} events, {lost} lost; to read them took {cost:.1} % of a processor."
+        ),
         "Misses are pages of an LRU with no readahead; from and to are a band of 95 % for the next window. Fills have \
          readahead in them, and the large folios that were cached. Other memory is measured at the end of the window; a \
          peak may exceed it."
             .to_owned(),
-    ));
-    notes.extend(live.service.map(service).map(Note::Plain));
-    notes.extend(live.marks.as_ref().map(marks::note).map(Note::Plain));
-    notes.extend(live.snapshot.as_ref().map(marks::cached).map(Note::Plain));
-    notes.extend(longer(live).map(Note::Plain));
-    notes.extend(held(live).map(Note::Plain));
-    if !live.is_steady {
-        notes.push(Note::Warning(
-            "not steady: the two halves of the window differ by more than their bands".to_owned(),
-        ));
-    }
-    if live.lost > 0 {
-        notes.push(Note::Warning(format!(
-            "{} of {} events were lost: all rates are too low",
-            live.lost, live.events
-        )));
-    }
-    notes.extend(live.warnings.iter().map(|warning| Note::Warning(warning.to_string())));
-    notes
+    ];
+    notes.extend(live.service.map(service));
+    notes.extend(live.marks.as_ref().map(marks::note));
+    notes.extend(live.snapshot.as_ref().map(marks::cached));
+    notes.extend(longer(live));
+    notes.extend(held(live));
+    notes.into_iter().map(Note::Plain).chain(spoils(live).map(Note::Warning)).collect()
+}
+
+/// What spoils the figures.
+fn spoils(live: &LiveDocument) -> impl Iterator<Item = String> {
+    let halves = "not steady: the two halves of the window differ by more than their bands";
+    let halves = (!live.is_steady).then(|| halves.to_owned());
+    let (lost, events) = (live.lost, live.events);
+    let lost =
+        (lost > 0).then(|| format!("{lost} of {events} events were lost: all rates are too low"));
+    let warnings = live.warnings.iter().map(ToString::to_string);
+    halves.into_iter().chain(lost).chain(warnings)
 }
 
 /// What the group holds in vain or lacks, and the knee.
@@ -250,6 +249,7 @@ pub(crate) fn report(live: &LiveDocument, width: usize) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::show::tests::fit;
     use nbuf::experiment::result::{LiveLonger, LiveMemory};
 
     pub(crate) fn document() -> LiveDocument {
@@ -281,11 +281,7 @@ pub(crate) mod tests {
         );
         assert!(shown.contains("\n      memory: 53Mi\n"), "{shown}");
         assert!(!shown.contains("not steady"), "{shown}");
-        for width in [40, 80, 200] {
-            let shown = report(&document(), width);
-            let widest = shown.lines().map(str::len).max();
-            assert!(widest.is_some_and(|widest| widest <= width), "{width}: {shown}");
-        }
+        fit([40, 80, 200], |width| report(&document(), width));
     }
 
     #[test]

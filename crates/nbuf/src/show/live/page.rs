@@ -14,16 +14,12 @@ use super::{answer, limit, notes, parts, probe, rows, sheet};
 const PASTED_WIDTH: usize = 200;
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 5] = [
-    ("cache", "memory for pages of files"),
-    ("limit", "the cache and the other memory of the programs: what to set"),
-    ("miss", "an access to a page of a file that is not in the cache"),
-    ("hit %", "accesses that find their page, of 100"),
-    (
-        "from, to",
-        "the range that holds the misses nineteen times of twenty, by parts of the window",
-    ),
-];
+const WORDS: &str = "\
+cache: memory for pages of files
+limit: the cache and the other memory of the programs: what to set
+miss: an access to a page of a file that is not in the cache
+hit %: accesses that find their page, of 100
+from, to: the range that holds the misses nineteen times of twenty, by parts of the window";
 
 /// The whole page.
 pub(crate) fn page(live: &LiveDocument) -> String {
@@ -57,7 +53,7 @@ pub(crate) fn page(live: &LiveDocument) -> String {
     };
     let tried = live.probe.iter().filter(|probe| !probe.steps.is_empty());
     let plain = plain.iter().map(|note| Part::Note(note.to_string()));
-    Page::new("size", command, &WORDS)
+    Page::new("size", command, WORDS)
         .answers([Answer::new(mood, answer(live))])
         .tiles(tiles)
         .lead(lead)
@@ -88,13 +84,10 @@ fn chart(live: &LiveDocument) -> Chart {
     let x = Axis::sizes("cache", size(first), size(last));
     let y = Axis::numbers("misses a second", most, tick);
     let mut chart = Chart::new("misses a second by size of the cache", x, y);
-    chart.bands = vec![Band {
-        name: "nineteen times of twenty".to_owned(),
-        look: Look::Nth(0),
-        low: points(|point| point.misses_per_second_low),
-        high: points(|point| point.misses_per_second_high),
-        has_edges: false,
-    }];
+    let (low, high) =
+        (points(|it| it.misses_per_second_low), points(|it| it.misses_per_second_high));
+    let name = "nineteen times of twenty".to_owned();
+    chart.bands = vec![Band { name, look: Look::Nth(0), low, high, has_edges: false }];
     chart.lines = vec![Line::new("misses", Look::Nth(0), points(|point| point.misses_per_second))];
     let mark = |point: &LivePoint| Mark {
         x: size(point),

@@ -32,9 +32,7 @@ pub(super) fn sheet(document: &LoadDocument) -> Table {
         .column(number("lock"), |step| part(step, |split| split.lock_seconds))
         .column(number("asleep").rank(2), |step| part(step, |split| split.asleep_seconds))
         .column(number("other").rank(3), |step| part(step, |split| split.unknown_seconds))
-        .column(number("between faults").rank(2), |step| {
-            between_faults(step).map_or_else(String::new, seconds)
-        })
+        .column(number("between faults").rank(2), |step| between_faults(step).map(seconds))
         .column(text("bound"), |step| answered(step, label(step.label)))
         .done()
 }

@@ -9,23 +9,24 @@ type Of = fn(&LoadCurve) -> String;
 /// The columns that tell steps with the same users apart.
 pub(super) struct Conditions(Vec<(&'static str, Of)>);
 
-impl Conditions {
-    pub(super) fn of(document: &LoadDocument) -> Self {
-        let mut all: Vec<(&'static str, Of)> = Vec::new();
-        let curves = &document.curves;
-        let is_any = |of: fn(&LoadCurve) -> bool| curves.iter().any(of);
-        if !document.limits.is_empty() {
-            all.push(("limit", |of| of.limit_bytes.map_or_else(String::new, |l| l.to_string())));
-        }
-        if is_any(|curve| curve.table.is_some()) {
-            all.push(("table", |of| of.table.map_or_else(String::new, |table| table.to_string())));
-        }
-        if is_any(|curve| curve.cpus.is_some()) {
-            all.push(("CPUs", |of| of.cpus.map_or_else(String::new, |cpus| cpus.to_string())));
-        }
-        Self(all)
+/// What steps differ in besides their users.
+pub(super) fn conditions(document: &LoadDocument) -> Conditions {
+    let mut all: Vec<(&'static str, Of)> = Vec::new();
+    let curves = &document.curves;
+    let is_any = |of: fn(&LoadCurve) -> bool| curves.iter().any(of);
+    if !document.limits.is_empty() {
+        all.push(("limit", |of| of.limit_bytes.map_or_else(String::new, |l| l.to_string())));
     }
+    if is_any(|curve| curve.table.is_some()) {
+        all.push(("table", |of| of.table.map_or_else(String::new, |table| table.to_string())));
+    }
+    if is_any(|curve| curve.cpus.is_some()) {
+        all.push(("CPUs", |of| of.cpus.map_or_else(String::new, |cpus| cpus.to_string())));
+    }
+    Conditions(all)
+}
 
+impl Conditions {
     pub(super) fn columns(&self) -> impl Iterator<Item = Column> {
         self.0.iter().map(|(name, _)| number(*name))
     }

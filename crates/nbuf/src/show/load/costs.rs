@@ -1,9 +1,9 @@
 //! What the users of each class cost, and how many of them alone the machine carries, for people.
 
-use nbuf::experiment::result::{LoadCost, LoadCurve, LoadDocument};
+use nbuf::experiment::result::{LoadCost, LoadCurve, LoadDocument, LoadUse};
 
-use super::super::table::{Cell, Table, number, text};
-use super::super::text::{clean, grouped};
+use super::super::table::{Table, number, text};
+use super::super::text::clean;
 use super::limits::amount;
 use super::{conditions, seconds};
 
@@ -11,47 +11,32 @@ use super::{conditions, seconds};
 pub(super) fn sheet(document: &LoadDocument) -> Table {
     let first = conditions(document);
     let is_priced = document.price.is_some();
-    let columns = [
-        text("class"),
-        number("commands").rank(2),
-        number("CPU"),
-        number("major faults").rank(2),
-        number("fills").rank(1),
-        number("disc operations").rank(1),
-        number("page-seconds"),
-    ];
-    let prices = [number("1,000 cost"), number("user-hour")];
-    let columns = first.columns().chain(columns).chain(prices.into_iter().filter(|_| is_priced));
-    let columns = columns.chain([number("alone")]);
-    let row = |cost: &LoadCost| -> Vec<Cell> {
-        let given = |value: Option<f64>| value.map_or_else(String::new, amount);
-        let LoadCost { limit_bytes, table, cpus, .. } = *cost;
-        let condition = LoadCurve { limit_bytes, table, cpus, knee: None };
-        let used = &cost.used;
-        let commands = used.commands.max(1) as f64;
-        let cells = [
-            clean(&cost.class),
-            grouped(used.commands),
-            seconds(used.cpu_seconds_each),
-            amount(used.major_faults as f64 / commands),
-            amount(used.fills_each),
-            given(used.disc_operations_each),
-            given(used.page_seconds_each),
-        ];
-        let prices = [given(used.price_per_thousand), given(cost.price_per_user_hour)];
-        let alone = cost.alone.map_or_else(String::new, |users| grouped(users.into()));
-        let cells = first.cells_of(&condition).into_iter().chain(cells);
-        let cells = cells.chain(prices.into_iter().filter(|_| is_priced)).chain([alone]);
-        cells.map(Cell::from).collect()
-    };
     let is_mixed = document.steps.iter().any(|step| step.classes.len() > 1);
-    let rows = document.costs.iter().filter(|_| is_mixed).map(row);
-    Table::new("A command on average, by class", columns).with(rows)
+    let condition = |cost: &LoadCost| {
+        let LoadCost { limit_bytes, table, cpus, .. } = *cost;
+        first.cells_of(&LoadCurve { limit_bytes, table, cpus, knee: None })
+    };
+    let major = |used: &LoadUse| amount(used.major_faults as f64 / used.commands.max(1) as f64);
+    Table::of("A command on average, by class", document.costs.iter().filter(|_| is_mixed))
+        .columns(first.columns(), condition)
+        .column(text("class"), |cost| clean(&cost.class))
+        .column(number("commands").rank(2), |cost| cost.used.commands)
+        .column(number("CPU"), |cost| seconds(cost.used.cpu_seconds_each))
+        .column(number("major faults").rank(2), |cost| major(&cost.used))
+        .column(number("fills").rank(1), |cost| amount(cost.used.fills_each))
+        .column(number("disc operations").rank(1), |cost| {
+            cost.used.disc_operations_each.map(amount)
+        })
+        .column(number("page-seconds"), |cost| cost.used.page_seconds_each.map(amount))
+        .column_if(is_priced, number("1,000 cost"), |cost| cost.used.price_per_thousand.map(amount))
+        .column_if(is_priced, number("user-hour"), |cost| cost.price_per_user_hour.map(amount))
+        .column(number("alone"), |cost| cost.alone.map(u64::from))
+        .done()
 }
 
 #[cfg(test)]
 mod tests {
-    use nbuf::experiment::result::{LoadClass, LoadPrice, LoadUse};
+    use nbuf::experiment::result::{LoadClass, LoadPrice};
 
     use super::super::tests::limited;
     use super::*;

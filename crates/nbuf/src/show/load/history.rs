@@ -4,7 +4,7 @@ use nbuf::experiment::result::LoadHistory;
 use nbuf::units::date;
 
 use super::super::table::{Table, number, text};
-use super::super::text::{clean, grouped};
+use super::super::text::clean;
 use super::limits::amount;
 use super::seconds;
 
@@ -22,16 +22,14 @@ pub(super) fn sheet(runs: &[LoadHistory]) -> Table {
         .column(number("N*"), |(_, run)| of(run.knee_users, |users| format!("{users:.1}")))
         .column(number("1 user"), |(_, run)| of(run.one_user_seconds, seconds))
         .column(number("near N*"), |(_, run)| of(run.near_knee_seconds, seconds))
-        .column(number("users").rank(2), |(_, run)| {
-            run.near_knee_users.map_or_else(String::new, |users| users.to_string())
-        })
+        .column(number("users").rank(2), |(_, run)| run.near_knee_users.map(|n| n.to_string()))
         .column(number("CPU"), |(_, run)| of(run.cpu_seconds_each, seconds))
         .column(number("fills").rank(1), |(_, run)| of(run.fills_each, amount))
         .column_if(is_priced, number("1,000 cost"), |(_, run)| of(run.price_per_thousand, amount))
         .columns(columns, |(_, run)| {
             let users = |class: &&str| {
                 let own = run.alone.iter().find(|one| one.name == *class);
-                own.map_or_else(String::new, |one| grouped(one.users.into()))
+                own.map(|one| u64::from(one.users))
             };
             classes.iter().map(users).collect::<Vec<_>>()
         })

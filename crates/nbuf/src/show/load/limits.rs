@@ -46,19 +46,18 @@ pub(super) fn totals(document: &LoadDocument) -> Table {
 /// Each is of one command, on average.
 fn averages(rows: Rows<(Bytes, u64, &LoadUse)>, is_priced: bool) -> Table {
     let each = |used: &LoadUse, number: u64| amount(number as f64 / used.commands.max(1) as f64);
-    let given = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(String::new, text);
     rows.column(number("major faults"), |(.., used)| each(used, used.major_faults))
         .column(number("minor").rank(2), |(.., used)| each(used, used.minor_faults))
         .column(number("fills"), |(.., used)| amount(used.fills_each))
-        .column(number("disc operations"), |(.., used)| given(used.disc_operations_each, amount))
+        .column(number("disc operations"), |(.., used)| used.disc_operations_each.map(amount))
         .column(number("CPU").rank(1), |(.., used)| seconds(used.cpu_seconds_each))
-        .column(number("page-seconds"), |(.., used)| given(used.page_seconds_each, amount))
-        .column(number("between faults"), |(.., used)| given(used.seconds_between_faults, seconds))
+        .column(number("page-seconds"), |(.., used)| used.page_seconds_each.map(amount))
+        .column(number("between faults"), |(.., used)| used.seconds_between_faults.map(seconds))
         .column(number("between fills").rank(1), |(.., used)| {
-            given(used.seconds_between_fills, brief_seconds)
+            used.seconds_between_fills.map(brief_seconds)
         })
         .column_if(is_priced, number("1,000 cost"), |(.., used)| {
-            given(used.price_per_thousand, amount)
+            used.price_per_thousand.map(amount)
         })
         .done()
 }

@@ -20,7 +20,7 @@ use super::run::seconds;
 use super::table::{Table, number, text};
 use super::text::{clean, rate, wrap_each};
 pub(crate) use charts::pictures;
-use conditions::Conditions;
+use conditions::conditions;
 pub(crate) use page::page;
 
 fn percent(share: Option<f64>) -> String {
@@ -63,11 +63,6 @@ fn sheet(document: &LoadDocument) -> Table {
         .done()
 }
 
-/// What steps differ in besides their users.
-fn conditions(document: &LoadDocument) -> Conditions {
-    Conditions::of(document)
-}
-
 /// How lines name a step.
 fn name(document: &LoadDocument, step: &LoadStep) -> String {
     let plural = if step.users == 1 { "" } else { "s" };
@@ -96,18 +91,22 @@ fn answer(document: &LoadDocument) -> String {
     }
 }
 
-/// The answer, for each condition if there are several.
+/// The answer, for each condition if there are several, and what limits give.
 fn answers(document: &LoadDocument) -> Vec<String> {
-    if document.curves.len() < 2 || !document.thinks {
-        return vec![answer(document)];
-    }
     let most = document.steps.iter().map(|step| step.users).max().unwrap_or(0);
     let names = conditions(document);
     let line = |curve: &LoadCurve| {
         Some(format!("{}: {}", names.name(curve), knee_line(curve.knee.as_ref()?, most)))
     };
-    let lines: Vec<String> = document.curves.iter().filter_map(line).collect();
-    if lines.is_empty() { vec![answer(document)] } else { lines }
+    let are_several = document.curves.len() > 1 && document.thinks;
+    let curves = document.curves.iter().filter(|_| are_several);
+    let mut lines: Vec<String> = curves.filter_map(line).collect();
+    if lines.is_empty() {
+        lines.push(answer(document));
+    }
+    lines.extend(limits::cheapest(document));
+    lines.extend(limits::working_set(document));
+    lines
 }
 
 fn knee_line(knee: &LoadKnee, most: u32) -> String {
@@ -123,13 +122,12 @@ fn knee_line(knee: &LoadKnee, most: u32) -> String {
         [] | [_] => String::new(),
         all => format!("; by class: {}", all.iter().map(class).collect::<Vec<_>>().join(", ")),
     };
+    let times = [knee.think_seconds, knee.demands_seconds, knee.demand_max_seconds];
+    let [think, demands, largest] = times.map(seconds);
     format!(
-        "Queues begin at N* = {:.1} users{beyond}: (think time {} + demands {}) / largest demand {} \
+        "Queues begin at N* = {:.1} users{beyond}: (think time {think} + demands {demands}) / largest demand {largest} \
          {bottleneck}{classes}",
-        knee.users,
-        seconds(knee.think_seconds),
-        seconds(knee.demands_seconds),
-        seconds(knee.demand_max_seconds),
+        knee.users
     )
 }
 
@@ -165,9 +163,7 @@ pub(crate) fn table(
     let plots = charts::plots(document, width, colour);
     out += if out.contains("\n\n") || !plots.is_empty() { "\n" } else { "" };
     out += &plots;
-    let answers = answers(document).into_iter().chain(limits::cheapest(document));
-    let answers = answers.chain(limits::working_set(document));
-    wrap_each(&mut out, answers.chain(causes::lines(document)), width);
+    wrap_each(&mut out, answers(document).into_iter().chain(causes::lines(document)), width);
     wrap_each(&mut out, notes(document), width);
     let history = history::sheet(runs);
     if !history.is_empty() {
@@ -183,6 +179,7 @@ pub(crate) mod tests {
     use nbuf::units::Bytes;
 
     use super::*;
+    use crate::show::tests::fit;
 
     pub(crate) fn document() -> LoadDocument {
         let times = |mean: f64| LoadTimes {
@@ -275,11 +272,7 @@ pub(crate) mod tests {
 
     #[test]
     fn limits_have_their_tables_charts_and_the_cheapest() {
-        for width in [60, 80, 140] {
-            let shown = table(&limited(), &[], width, false);
-            let widest = shown.lines().map(console::measure_text_width).max();
-            assert!(widest.is_some_and(|widest| widest <= width), "{width}: {widest:?}\n{shown}");
-        }
+        fit([60, 80, 140], |width| table(&limited(), &[], width, false));
         let shown = table(&limited(), &[], 140, false);
         for text in [
             "mean response by users, a line for each memory limit",

@@ -8,57 +8,44 @@ use super::super::scale::Axis;
 use super::{answers, causes, charts, classes, conditions, costs, history, limits, notes, sheet};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 20] = [
-    ("place", "the wait until the system table admits a user, which is part of the response"),
-    ("table bound", "users wait for a place in the system table, and not for anything behind it"),
-    ("true idle", "the share of processors that were idle while no task waited for a disc"),
-    ("disc idle", "the share of processors that were idle while tasks waited for a disc"),
-    ("CPU wait", "a command could run, and waited for a processor"),
-    ("lock", "a command waited for another thread or program: a lock, a pipe or a socket"),
-    ("between faults", "processor time of commands from one page fault with I/O to the next"),
-    ("core bound", "memory is too small: pages are read again that reclaim took"),
-    ("lock bound", "commands wait for locks, pipes or sockets"),
-    ("in balance", "processors and a disc are busy alike"),
-    ("major faults", "page faults of a command that needed a disc"),
-    ("fills", "pages that a command read from discs, by call or by fault"),
-    ("page-seconds", "pages of 4 KiB that all commands held, over time, for each command"),
-    ("response", "from the intended beginning of an interaction to its answer"),
-    ("service", "from the actual beginning of an interaction to its answer"),
-    ("CPU each", "processor time of a command and its descendants"),
-    ("alone", "N* if all users were of this class"),
-    ("user-hour", "the price of a user of the class for an hour"),
-    ("N*", "the number of users from which queues cannot be avoided"),
-    ("waits elsewhere", "no processor and no disc is busy, and yet the response rose"),
-];
+const WORDS: &str = "\
+place: the wait until the system table admits a user, which is part of the response
+table bound: users wait for a place in the system table, and not for anything behind it
+true idle: the share of processors that were idle while no task waited for a disc
+disc idle: the share of processors that were idle while tasks waited for a disc
+CPU wait: a command could run, and waited for a processor
+lock: a command waited for another thread or program: a lock, a pipe or a socket
+between faults: processor time of commands from one page fault with I/O to the next
+core bound: memory is too small: pages are read again that reclaim took
+lock bound: commands wait for locks, pipes or sockets
+in balance: processors and a disc are busy alike
+major faults: page faults of a command that needed a disc
+fills: pages that a command read from discs, by call or by fault
+page-seconds: pages of 4 KiB that all commands held, over time, for each command
+response: from the intended beginning of an interaction to its answer
+service: from the actual beginning of an interaction to its answer
+CPU each: processor time of a command and its descendants
+alone: N* if all users were of this class
+user-hour: the price of a user of the class for an hour
+N*: the number of users from which queues cannot be avoided
+waits elsewhere: no processor and no disc is busy, and yet the response rose";
 
 /// The whole page.
 pub(crate) fn page(document: &LoadDocument, runs: &[LoadHistory]) -> String {
-    let lines = answers(document).into_iter().chain(limits::cheapest(document));
-    let lines = lines.chain(limits::working_set(document));
     let mood = if document.is_complete { Mood::Good } else { Mood::Open };
-    let answers = lines.map(|line| Answer::new(mood, line + "."));
-    Page::new("load", "Response against users", &WORDS)
+    let answers = answers(document).into_iter().map(|line| Answer::new(mood, line + "."));
+    let classes = [classes::sheet(document), costs::sheet(document)];
+    let lines = Some(causes::lines(document)).filter(|lines| !lines.is_empty());
+    let why = Part::table(causes::sheet(document));
+    Page::new("load", "Response against users", WORDS)
         .title("nbuf load")
         .answers(answers)
         .sections([measured(document)])
-        .section("Classes", of_classes(document))
-        .sections([why(document)])
+        .section("Classes", classes.into_iter().filter_map(Part::table))
+        .section("Why response rose", why.into_iter().chain(lines.map(Part::List)))
         .section("Steps", Part::table(history::sheet(runs)))
         .section("How it was measured", Part::notes(notes(document)))
         .html()
-}
-
-/// The users, the response and the cost of each class.
-fn of_classes(document: &LoadDocument) -> Vec<Part> {
-    let tables = [classes::sheet(document), costs::sheet(document)];
-    tables.into_iter().filter_map(Part::table).collect()
-}
-
-/// Why the response rose.
-fn why(document: &LoadDocument) -> (String, Vec<Part>) {
-    let lines = Some(causes::lines(document)).filter(|lines| !lines.is_empty());
-    let parts = Part::table(causes::sheet(document)).into_iter().chain(lines.map(Part::List));
-    ("Why response rose".to_owned(), parts.collect())
 }
 
 /// What was measured: under limits the figures over memory, too.
@@ -102,10 +89,8 @@ fn chart(document: &LoadDocument, measured: &[&LoadStep]) -> Chart {
         Line::new("p90", Look::Nth(1), points(|times| times.p90_seconds)),
     ];
     let knee = document.knee.as_ref().filter(|knee| document.thinks && chart.x.has(knee.users));
-    chart.marks = knee
-        .map(|knee| Mark { x: knee.users, label: "N*".to_owned(), is_chosen: true })
-        .into_iter()
-        .collect();
+    let mark = knee.map(|knee| Mark { x: knee.users, label: "N*".to_owned(), is_chosen: true });
+    chart.marks = mark.into_iter().collect();
     chart.at = document.steps.iter().map(|step| f64::from(step.users)).collect();
     chart.table = sheet(document);
     chart

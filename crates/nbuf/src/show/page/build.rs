@@ -7,7 +7,7 @@ impl Page {
     pub(in crate::show) fn new(
         verb: &'static str,
         heading: impl Into<String>,
-        words: &'static [(&'static str, &'static str)],
+        words: &'static str,
     ) -> Self {
         let heading = heading.into();
         Self { verb, title: format!("nbuf {verb}: {heading}"), heading, words, ..Self::default() }

@@ -16,6 +16,7 @@ const STRENGTHS: u64 = 4;
 pub(in crate::show) type Spot = Option<(usize, u64, u64)>;
 
 /// Places in rows from the top left.
+#[derive(Default)]
 pub(in crate::show) struct Map {
     pub(in crate::show) title: String,
     /// The names of the columns.

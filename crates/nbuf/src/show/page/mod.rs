@@ -121,8 +121,8 @@ pub(super) struct Page {
     tiles: Vec<Tile>,
     lead: Vec<Part>,
     sections: Vec<(String, Vec<Part>)>,
-    /// What the words on it mean.
-    words: &'static [(&'static str, &'static str)],
+    /// What the words on it mean, each on a line: `hit: an access that finds its page`.
+    words: &'static str,
 }
 
 impl Page {
@@ -143,7 +143,8 @@ impl Page {
             let parts: String = parts.iter().map(part).collect();
             let _ = writeln!(body, "<section><h2>{}</h2>\n{parts}</section>", escape(title));
         }
-        let words: String = self.words.iter().map(|(word, says)| definition(word, says)).collect();
+        let words = self.words.lines().filter_map(|line| line.split_once(": "));
+        let words: String = words.map(|(word, says)| definition(word, says)).collect();
         let version = env!("CARGO_PKG_VERSION");
         let _ = writeln!(
             body,

@@ -53,42 +53,35 @@ pub(crate) fn table(document: &PingDocument, width: usize) -> String {
         wrap(&mut out, &text, width);
     }
     out.push('\n');
-    let warnings = document.warnings.iter().map(ToString::to_string);
-    wrap_each(&mut out, notes(document).into_iter().chain(warnings), width);
+    wrap_each(&mut out, notes(document), width);
     out
 }
 
 /// The rows of one placement.
 fn block(title: &str, rows: &[&PingRow], axis: &RateAxis) -> Table {
-    let columns = [
-        text("").label("mechanism"),
-        number("round trips/s"),
-        number("low..high").rank(1),
-        number("clean").rank(2),
-        text(axis.heading(BARS)).label("samples by rate").rank(3),
-        number("sleeps").rank(4),
-    ];
-    Table::new(title, columns).with(rows.iter().map(|row| cells(row, axis)))
-}
-
-fn cells(row: &PingRow, axis: &RateAxis) -> [Cell; 6] {
-    let name = Cell::from(row.mechanism.as_str());
-    let (Some(middle), PingOutcome::Measured) = (row.round_trips_per_second, row.outcome) else {
-        let [a, b, c, d] = [""; 4].map(Cell::from);
-        return [name, word(row.outcome).into(), a, b, c, d];
+    let middle =
+        |row: &PingRow| row.round_trips_per_second.filter(|_| row.outcome == PingOutcome::Measured);
+    let mark = |row: &PingRow| if row.judged == PingJudged::All { "~" } else { "" };
+    let number_of = |row: &PingRow| match middle(row) {
+        Some(middle) => format!("{}{}", mark(row), rate(middle)),
+        None => word(row.outcome).to_owned(),
     };
-    let mark = if row.judged == PingJudged::All { "~" } else { "" };
-    let label = format!("{}, {}", row.mechanism, row.placement);
-    let picture = axis.picture(&row.histogram, middle, &label);
-    let sleeps = row.sleeps_per_round_trip.map_or(String::new(), |sleeps| format!("{sleeps:.1}"));
-    [
-        name,
-        format!("{mark}{}", rate(middle)).into(),
-        spread(row).into(),
-        format!("{}/{}", row.clean, row.samples).into(),
-        Cell::picture(axis.bars(&row.histogram, BARS), picture),
-        sleeps.into(),
-    ]
+    let picture = |row: &PingRow, middle: f64| {
+        let label = format!("{}, {}", row.mechanism, row.placement);
+        let picture = axis.picture(&row.histogram, middle, &label);
+        Cell::picture(axis.bars(&row.histogram, BARS), picture)
+    };
+    let clean = |row: &PingRow| format!("{}/{}", row.clean, row.samples);
+    let sleeps = |row: &PingRow| row.sleeps_per_round_trip.map(|sleeps| format!("{sleeps:.1}"));
+    let histogram = text(axis.heading(BARS)).label("samples by rate").rank(3);
+    Table::of(title, rows.iter().copied())
+        .column(text("").label("mechanism"), |row| row.mechanism.as_str())
+        .column(number("round trips/s"), number_of)
+        .column(number("low..high").rank(1), |row| middle(row).and_then(|_| spread(row)))
+        .column(number("clean").rank(2), |row| middle(row).map(|_| clean(row)))
+        .column(histogram, |row| middle(row).map(|middle| picture(row, middle)))
+        .column(number("sleeps").rank(4), |row| middle(row).and_then(|_| sleeps(row)))
+        .done()
 }
 
 /// What stands in the place of a number.
@@ -104,9 +97,8 @@ fn word(outcome: PingOutcome) -> &'static str {
     }
 }
 
-fn spread(row: &PingRow) -> String {
-    let ends = row.low.zip(row.high);
-    ends.map_or(String::new(), |(low, high)| format!("{}..{}", short(low), short(high)))
+fn spread(row: &PingRow) -> Option<String> {
+    Some(format!("{}..{}", short(row.low?), short(row.high?)))
 }
 
 /// Why rows have no number; those with the same reason together.
@@ -155,7 +147,7 @@ fn sentence(range: &PingRange) -> String {
     )
 }
 
-/// What the columns and marks mean, as far as there are any.
+/// What the columns and marks mean, as far as there are any, and the warnings.
 fn notes(document: &PingDocument) -> Vec<String> {
     let mut notes = Vec::new();
     let measured = |row: &&PingRow| row.outcome == PingOutcome::Measured;
@@ -177,6 +169,7 @@ fn notes(document: &PingDocument) -> Vec<String> {
             "~ this kernel does not tell which samples were clean: all are judged".to_owned(),
         );
     }
+    notes.extend(document.warnings.iter().map(ToString::to_string));
     notes
 }
 
@@ -202,14 +195,12 @@ fn coalesced(document: &PingDocument) -> Vec<String> {
 
 /// The placements that were asked for, each once.
 fn placements(document: &PingDocument) -> Vec<&str> {
-    let mut names: Vec<&str> = document.rows.iter().map(|row| row.placement.as_str()).collect();
-    let mut seen = Vec::new();
-    names.retain(|name| {
-        !seen.contains(name) && {
-            seen.push(*name);
-            true
+    let mut names = Vec::new();
+    for row in &document.rows {
+        if !names.contains(&row.placement.as_str()) {
+            names.push(row.placement.as_str());
         }
-    });
+    }
     names
 }
 

@@ -9,23 +9,19 @@ use super::histogram::RateAxis;
 use super::{block, machine, notes, placements, rate, reasons, sentences};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 6] = [
-    ("round trip", "a message to the other thread and its answer: two wake-ups"),
-    (
-        "clean",
-        "a sample during which the threads waited for their processor less than 1 % of the time",
-    ),
-    ("median", "the middle one of the clean samples, the line in each histogram"),
-    ("low..high", "the range from the 5th to the 95th of a hundred clean samples"),
-    ("sleeps", "how often the threads slept, for each round trip"),
-    ("unpinned", "the kernel chooses the processors, and may move the threads while they run"),
-];
+const WORDS: &str = "\
+round trip: a message to the other thread and its answer: two wake-ups
+clean: a sample during which the threads waited for their processor less than 1 % of the time
+median: the middle one of the clean samples, the line in each histogram
+low..high: the range from the 5th to the 95th of a hundred clean samples
+sleeps: how often the threads slept, for each round trip
+unpinned: the kernel chooses the processors, and may move the threads while they run";
 
 /// The whole page.
 pub(crate) fn page(document: &PingDocument) -> String {
     let mood = Mood::of(&document.warnings);
     let answers = sentences(document).into_iter().map(|text| Answer::new(mood, sentence(&text)));
-    Page::new("ping", "How often a second threads wake each other", &WORDS)
+    Page::new("ping", "How often a second threads wake each other", WORDS)
         .title("nbuf ping: round trips a second")
         .answers(answers)
         .section("Round trips a second", parts(document))
@@ -49,8 +45,7 @@ pub(in crate::show) fn parts(document: &PingDocument) -> Vec<Part> {
         "Each histogram is of samples by their rate, all on one axis from {low} to {high} in equal \
          ratios. Blue samples are clean, grey ones were disturbed; the line is the median."
     )));
-    let warnings = document.warnings.iter().map(ToString::to_string);
-    parts.extend(Part::notes(notes(document).into_iter().chain(warnings)));
+    parts.extend(Part::notes(notes(document)));
     let columns = [text("machine"), text("mechanism"), number("round trips a second")];
     let references = document.references.iter().map(|reference| {
         let rate = format!("{} {}", reference.is, rate(reference.round_trips_per_second));

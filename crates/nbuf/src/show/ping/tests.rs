@@ -1,6 +1,5 @@
 //! The table and the page of a small document that was made by hand.
 
-use console::measure_text_width;
 use expect_test::expect;
 use nbuf::experiment::result::{
     PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,
@@ -9,6 +8,7 @@ use nbuf::experiment::result::{
 use super::histogram::{RateAxis, short};
 use super::{page, rate, table};
 use crate::show::page::tests::well_formed;
+use crate::show::tests::fit;
 
 fn measured(mechanism: &str, placement: &str, bins: &[(f64, u64, u64)]) -> PingRow {
     let histogram: Vec<PingBin> = bins
@@ -130,11 +130,7 @@ fn the_table_shows_what_was_measured_and_what_was_not() {
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
-    for width in [40, 60, 80, 120] {
-        let text = table(&document(), width);
-        let widest = text.lines().map(measure_text_width).max();
-        assert!(widest <= Some(width), "{width}:\n{text}");
-    }
+    fit([40, 60, 80, 120], |width| table(&document(), width));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use nbuf::units::Bytes;
 use super::figures;
 use super::report::warnings;
 use super::table::{Table, number, text};
-use super::text::{grouped, wrap, wrap_each};
+use super::text::{wrap, wrap_each};
 pub(crate) use page::page;
 use words::{facts, percent, points, seconds, size, title};
 
@@ -63,23 +63,24 @@ fn wrap_flush(out: &mut String, text: &str, width: usize) {
 
 /// Requests by kind.
 fn kinds(document: &ReplayDocument) -> Table {
-    let columns = [text("requests"), number("").label("count"), number("hits %")];
-    Table::new("Requests by kind", columns).with(document.requests.iter().map(|kind| {
-        let hits = percent(kind.hits as f64 / kind.count.max(1) as f64);
-        [kind.kind.clone(), grouped(kind.count), hits]
-    }))
+    Table::of("Requests by kind", &document.requests)
+        .column(text("requests"), |kind| kind.kind.as_str())
+        .column(number("").label("count"), |kind| kind.count)
+        .column(number("hits %"), |kind| percent(kind.hits as f64 / kind.count.max(1) as f64))
+        .done()
 }
 
 /// What each size came to.
 fn sizes(document: &ReplayDocument) -> Table {
-    let bytes = |units: u64| Bytes(units.saturating_mul(document.unit_bytes)).to_string();
     Table::of("Sizes of the cache", &document.sizes)
-        .column(number(format!("{}s", document.unit)), |row| grouped(row.size_units))
+        .column(number(format!("{}s", document.unit)), |row| row.size_units)
         .column(number("elapsed"), |row| seconds(row.elapsed_seconds))
         .column(number("hits %"), |row| percent(row.hit_ratio))
         .column(number("disc busy %").rank(1), |row| percent(row.disc_utilisation))
         .column(number("CPU busy %").rank(2), |row| percent(row.cpu_utilisation))
         .column(number("response").rank(3), |row| seconds(row.response_mean_seconds))
-        .column(number("bytes").rank(4), |row| bytes(row.size_units))
+        .column(number("bytes").rank(4), |row| {
+            Bytes(row.size_units.saturating_mul(document.unit_bytes))
+        })
         .done()
 }

@@ -6,26 +6,24 @@ use nbuf::experiment::result::ReplayDocument;
 use super::super::figures;
 use super::super::page::{Answer, Mood, Page, Part, sentence, uppercased};
 use super::super::table::{Table, number};
-use super::super::text::grouped;
 use super::chart::{elapsed, hits, marks};
 use super::words::{facts, percent, points, size, title};
 use super::{kinds, sizes};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 5] = [
-    ("elapsed", "virtual time from the first step of a process to the last"),
-    ("busy", "share of that during which something was to be done"),
-    ("response", "from asking to having, the queue of the disc and the work of the cache included"),
-    ("worth it", "from this size on, every cache saves more than a hundredth of the time"),
-    ("saves nothing more", "from this size on, no larger cache saves a hundredth of the time"),
-];
+const WORDS: &str = "\
+elapsed: virtual time from the first step of a process to the last
+busy: share of that during which something was to be done
+response: from asking to having, the queue of the disc and the work of the cache included
+worth it: from this size on, every cache saves more than a hundredth of the time
+saves nothing more: from this size on, no larger cache saves a hundredth of the time";
 
 /// The numbers behind the hit ratio alone.
 fn ratios(document: &ReplayDocument) -> Table {
-    let columns = [number(format!("{}s", document.unit)), number("hits %")];
-    let rows = document.sizes.iter();
-    let rows = rows.map(|row| [grouped(row.size_units), percent(row.hit_ratio)]);
-    Table::new("Hit ratio by size", columns).with(rows)
+    Table::of("Hit ratio by size", &document.sizes)
+        .column(number(format!("{}s", document.unit)), |row| row.size_units)
+        .column(number("hits %"), |row| percent(row.hit_ratio))
+        .done()
 }
 
 /// The whole page.
@@ -43,7 +41,7 @@ pub(crate) fn page(document: &ReplayDocument) -> String {
     let warnings = document.warnings.iter().map(ToString::to_string);
     let facts = Part::notes(facts(document).into_iter().chain(warnings));
     let six = document.figures.iter();
-    Page::new("replay", workload, &WORDS)
+    Page::new("replay", workload, WORDS)
         .answers([Answer::new(Mood::of(&document.warnings), sentence(&behind))])
         .lead(Part::notes(points(document)))
         .section("By size", charts)

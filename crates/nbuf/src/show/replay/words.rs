@@ -75,14 +75,9 @@ pub(super) fn facts(document: &ReplayDocument) -> Vec<String> {
 }
 
 fn distribution(name: &str, times: &ReplayResponse) -> String {
-    format!(
-        "{name}: mean {}, p50 {}, p90 {}, p99 {}, max {}",
-        seconds(times.mean),
-        seconds(times.p50),
-        seconds(times.p90),
-        seconds(times.p99),
-        seconds(times.max)
-    )
+    let [mean, p50, p90, p99, max] =
+        [times.mean, times.p50, times.p90, times.p99, times.max].map(seconds);
+    format!("{name}: mean {mean}, p50 {p50}, p90 {p90}, p99 {p99}, max {max}")
 }
 
 fn disc(document: &ReplayDocument) -> String {
@@ -137,14 +132,12 @@ fn processor(document: &ReplayDocument) -> Vec<String> {
 /// The three points of the S.
 pub(super) fn points(document: &ReplayDocument) -> Vec<String> {
     let Some(points) = document.points else { return Vec::new() };
-    let worse = match points.worse_to_units {
-        Some(units) => format!("slower than no cache: up to {}", size(document, units)),
-        None => "slower than no cache: at no size".to_owned(),
+    let at = |word: &str, units: Option<u64>| match units {
+        Some(units) => format!("{word} {}", size(document, units)),
+        None => "at no size".to_owned(),
     };
-    let worth = match points.worth_from_units {
-        Some(units) => format!("worth it: from {}", size(document, units)),
-        None => "worth it: at no size".to_owned(),
-    };
+    let worse = format!("slower than no cache: {}", at("up to", points.worse_to_units));
+    let worth = format!("worth it: {}", at("from", points.worth_from_units));
     let enough = match (points.enough_from_units, document.sizes.last()) {
         (Some(units), _) => format!("saves nothing more: from {}", size(document, units)),
         (None, Some(last)) if points.worth_from_units.is_some() => {

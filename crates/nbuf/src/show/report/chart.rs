@@ -4,7 +4,7 @@
 use nbuf::experiment::result::{Advice, Cliff, Curve, Point, Recommend, SizeReport};
 use nbuf::units::Bytes;
 
-use super::super::chart::{Band, Chart, Dot, Kind, Line, Look, Mark};
+use super::super::chart::{Band, Chart, Dot, Kind, Line, Look, Mark, Points};
 use super::super::page::picture_style;
 use super::super::scale::Axis;
 use super::super::table::{Table, number, text};
@@ -94,7 +94,7 @@ pub(super) fn fills(curve: &Curve, recommend: Option<&Recommend>, dots: Vec<Dot>
         "predicted"
     };
     let mut chart = Chart::new("page fills by cache size", x, y);
-    let (low, high) = (chart.x.low(), chart.x.high());
+    let (low, high) = (chart.x.low, chart.x.high);
     if first > low && !band.0.is_empty() {
         // Smaller sizes were not simulated: that the curve is level there is a guess.
         let guess = |edge: &[(f64, f64)]| {
@@ -151,16 +151,13 @@ pub(super) fn sizes(curve: &Curve, shown: impl Iterator<Item = f64>) -> Axis {
     Axis::sizes("cache size", low, high)
 }
 
-/// An edge of the band: sizes and fills.
-type Edge = Vec<(f64, f64)>;
-
 /// The first size of the curve, and both edges of the band from there to the end of the axis.
-fn band_between(curve: &Curve, x: &Axis) -> (f64, (Edge, Edge)) {
+fn band_between(curve: &Curve, x: &Axis) -> (f64, (Points, Points)) {
     let points = curve.points.iter().map(|point| point.cache_bytes.0 as f64);
     let Some(first) = points.clone().next() else { return (0.0, Default::default()) };
-    let first = first.clamp(x.low(), x.high());
-    let inside = points.filter(|&size| first < size && size < x.high());
-    let places = [first].into_iter().chain(inside).chain([x.high()]);
+    let first = first.clamp(x.low, x.high);
+    let inside = points.filter(|&size| first < size && size < x.high);
+    let places = [first].into_iter().chain(inside).chain([x.high]);
     let edges = places.map(|size| {
         let (low, high) = band(curve, size);
         ((size, low), (size, high))

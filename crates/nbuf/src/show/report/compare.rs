@@ -74,8 +74,8 @@ mod tests {
     use expect_test::expect;
     use nbuf::experiment::result::Side;
 
-    use super::super::super::table::fits;
     use super::*;
+    use crate::show::tests::fit;
 
     #[test]
     fn what_differs_and_what_does_not() {
@@ -124,10 +124,7 @@ mod tests {
               Warning: the commands differ: `a` and `b`.
         "#]]
         .assert_eq(&comparison(&found, 80));
-        for width in 20..120 {
-            let text = comparison(&found, width);
-            assert!(fits(&text, width), "{width}:\n{text}");
-        }
+        fit(20..120, |width| comparison(&found, width));
         found.exceeded = false;
         assert!(comparison(&found, 80).contains("  B is within the budget: it needs 90.0 MiB"));
     }

@@ -23,18 +23,17 @@ pub(super) fn chart(report: &SizeReport, search: &SearchReport) -> Chart {
     let high = shown().fold(1.0, f64::max) * BEYOND;
     let low = shown().chain([other.0.max(1) as f64]).fold(f64::MAX, f64::min) / BEYOND;
     let x = Axis::sizes("memory limit", low, high);
+    let heights = search.runs.iter().map(|run| height(run, search.goal));
     let (y, title) = match search.goal {
         SearchGoal::Fills => {
             let fills = search.runs.iter().map(|run| run.fills);
             (Axis::counts("page fills", fills), "page fills by memory limit, measured")
         }
         SearchGoal::Seconds(_) => {
-            let seconds = search.runs.iter().map(|run| run.seconds);
-            (Axis::seconds("elapsed time", seconds), "elapsed time by memory limit, measured")
+            (Axis::seconds("elapsed time", heights), "elapsed time by memory limit, measured")
         }
         SearchGoal::Stall(_) => {
-            let waits = search.runs.iter().map(|run| run.memory_pressure_seconds);
-            (Axis::seconds("waited", waits), "time waited for memory by memory limit, measured")
+            (Axis::seconds("waited", heights), "time waited for memory by memory limit, measured")
         }
     };
     let mut chart = Chart::new(title, x, y);

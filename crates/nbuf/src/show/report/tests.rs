@@ -3,7 +3,7 @@
 use console::measure_text_width;
 use expect_test::{Expect, expect};
 use nbuf::experiment::result::{
-    Advice, CaptureReport, Memory, Meter, ReadaheadPoint, Recommend, Sample, TargetReport, Traffic,
+    Advice, CaptureReport, Memory, ReadaheadPoint, Recommend, Sample, TargetReport, Traffic,
 };
 
 mod choice;
@@ -23,30 +23,16 @@ fn run(limit: Option<u64>, band: (u64, u64), measured: u64) -> Verified {
         cache_bytes: Bytes(limit.unwrap_or(400) * MIB - 12 * MIB),
         predicted_fills_low: band.0,
         predicted_fills_high: band.1,
-        predicted_seconds_low: None,
-        predicted_seconds_high: None,
         measured_fills: measured,
         measured_seconds: 12.345,
         within_band: Some(true),
         near_band: true,
-        cliff_bytes: None,
-        meter: Meter::Tracepoint,
-        timed_out: false,
         allowed_seconds: Some(60.0),
-        killed: false,
-        exit_status: 0,
-        measured_cache_bytes: Bytes(0),
-        peak_bytes: Bytes(0),
         major_faults: 12_345,
         read_bytes: Bytes(1234 * MIB),
-        written_bytes: Bytes(0),
         memory_pressure_seconds: 0.25,
         io_pressure_seconds: 1.5,
-        lost_events: 0,
-        other_bytes: Bytes(0),
-        stayed_bytes: Bytes(0),
-        samples_within_band: 0,
-        samples: Vec::new(),
+        ..Verified::default()
     }
 }
 
@@ -72,19 +58,17 @@ fn full() -> SizeReport {
             accesses: 3_456_789,
             distinct_pages: 99_328,
             mapped_share: 0.0123,
-            is_mapped: false,
             shared_bytes: Bytes(2 * MIB),
             readahead_bytes: Bytes(128 << 10),
+            ..CaptureReport::default()
         },
         memory: Memory {
             anonymous_bytes: Bytes(9 * MIB),
-            shmem_bytes: Bytes(0),
             kernel_bytes: Bytes(MIB),
             page_cache_bytes: Bytes(388 * MIB),
             shared_text_bytes: Bytes(2 * MIB),
+            ..Memory::default()
         },
-        traffic: Traffic::default(),
-        curve: Vec::new(),
         footprint_bytes: Bytes(388 * MIB),
         recommend: Some(Recommend {
             kind: Advice::Knee,
@@ -98,10 +82,7 @@ fn full() -> SizeReport {
             reason: "from 392 MiB on, every page is read once; at 350 MiB it is read 11.3 times"
                 .into(),
         }),
-        target: None,
-        readahead: Vec::new(),
         verify: runs.to_vec(),
-        time: None,
         repeatable: Some(true),
         files: vec![
             file(
@@ -112,7 +93,6 @@ fn full() -> SizeReport {
             file("/srv/\x1b[31mred\nand\u{202e}turned", 1_234, 56),
             file("/usr/share/日本語/名前.txt", 1, 0),
         ],
-        shared: Vec::new(),
         warnings: vec![
             "7 of 12,345,678 events were lost: whatever is derived from this trace is too low"
                 .into(),
@@ -142,7 +122,6 @@ fn bare() -> SizeReport {
             ..recommend
         }),
         files: Vec::new(),
-        shared: Vec::new(),
         verify: Vec::new(),
         warnings: Vec::new(),
         ..full
@@ -360,58 +339,21 @@ fn on_80_columns() {
 }
 
 #[test]
-fn on_120_columns() {
-    check(
-        &full(),
-        120,
-        &expect![[r#"
-            412 MiB. Not to be relied on: the fills were out of band at 1 of 6 sizes.
-              = 392 MiB cache + 9.00 MiB anonymous + 1.00 MiB kernel + 2.00 MiB shared text + 10.0 MiB slack
-
-            To paste (fills were out of band)
-              docker run --memory=412m --memory-swap=412m ...
-              systemd-run -p MemoryMax=412M ...
-
-              resources:
-                requests:
-                  memory: 412Mi
-                limits:
-                  memory: 412Mi
-
-              Warning: 7 of 12,345,678 events were lost: whatever is derived from this trace is too low.
-
-            Verified: pages filled
-                 limit             predicted   measured                   major      read  seconds  waited
-                  none                99,328     99,331  in band         12,345  1.21 GiB    12.35    1.50
-               412 MiB       99,328..101,000    100,112  in band, cliff  12,345  1.21 GiB    12.35    1.50
-               371 MiB  1,120,345..1,201,777  2,345,678  OUT OF BAND     12,345  1.21 GiB    12.35    1.50
-               309 MiB             3,120,345          9  in band         12,345  1.21 GiB    12.35    1.50
-              64.0 MiB                     9          5  ended early     12,345  1.21 GiB    12.35    1.50
-              32.0 MiB                     9          5  killed          12,345  1.21 GiB    12.35    1.50
-              412 MiB is on a cliff of the curve, at 388 MiB of cache: slightly less memory gives the fills below the cliff
-              309 MiB: the command ended with status 2, and with 0 when recorded
-              309 MiB: 1 fill event was lost
-              64.0 MiB: ended after 60 s, and not judged; --max-time allows more
-              killed at 32.0 MiB: below the floor
-
-            Why this size
-              from 392 MiB on, every page is read once; at 350 MiB it is read 11.3 times
-              below 4.00 MiB of cache: costs memory and saves nothing
-              above 392 MiB of cache: saves nothing more
-
-            Workload
-              12,345,678 events, 7 LOST
-              3,456,789 page accesses to 99,328 distinct pages (388 MiB); 1.2 % mapped
-              other memory: 9.00 MiB anonymous, 0 B shared, 1.00 MiB kernel
-              shared text: 2.00 MiB stayed in memory for other programs; every limit includes it, and the runs had it taken off
-
-               accesses   fills  file
-              3,400,000  99,000  /srv/data/a-customer-with-a-long-name/the-database-of-2026.db
-                  1,234      56  /srv/?[31mred?and?turned
-                      1       0  /usr/share/日本語/名前.txt
-
-        "#]],
-    );
+fn the_runs_on_120_columns() {
+    let text = verification(&full().judged(), 120);
+    fits(&text, 120);
+    let table: Vec<&str> = text.lines().take(8).collect();
+    expect![[r#"
+        Verified: pages filled
+             limit             predicted   measured                   major      read  seconds  waited
+              none                99,328     99,331  in band         12,345  1.21 GiB    12.35    1.50
+           412 MiB       99,328..101,000    100,112  in band, cliff  12,345  1.21 GiB    12.35    1.50
+           371 MiB  1,120,345..1,201,777  2,345,678  OUT OF BAND     12,345  1.21 GiB    12.35    1.50
+           309 MiB             3,120,345          9  in band         12,345  1.21 GiB    12.35    1.50
+          64.0 MiB                     9          5  ended early     12,345  1.21 GiB    12.35    1.50
+          32.0 MiB                     9          5  killed          12,345  1.21 GiB    12.35    1.50
+    "#]]
+    .assert_eq(&(table.join("\n") + "\n"));
 }
 
 #[test]
@@ -448,36 +390,6 @@ fn one_of_each_and_nothing_to_gain() {
                 shared, 1.00 MiB kernel
               shared text: 2.00 MiB stayed in memory
                 for other programs; a limit has to
-                include it
-
-        "#]],
-    );
-    check(
-        &bare(),
-        80,
-        &expect![[r#"
-            16.0 MiB. More cache buys nothing. Modelled, not verified.
-              = 4.00 MiB cache + 9.00 MiB anonymous + 1.00 MiB kernel + 2.00 MiB shared text
-                + 10.0 MiB slack
-
-            To paste
-              docker run --memory=16m --memory-swap=16m ...
-              systemd-run -p MemoryMax=16M ...
-
-              resources:
-                requests:
-                  memory: 16Mi
-                limits:
-                  memory: 16Mi
-
-            Why this size
-              every page is read once
-
-            Workload
-              1 event, none lost
-              1 page access to 1 distinct page (4.00 KiB); 0.0 % mapped
-              other memory: 9.00 MiB anonymous, 0 B shared, 1.00 MiB kernel
-              shared text: 2.00 MiB stayed in memory for other programs; a limit has to
                 include it
 
         "#]],

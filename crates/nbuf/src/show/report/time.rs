@@ -1,7 +1,6 @@
 //! Time as it is estimated: what it rests on, and what it comes to at the sizes that matter.
 
 use nbuf::experiment::result::{SizeReport, TimePoint, TimeReport, Verified};
-use nbuf::units::Bytes;
 
 use super::super::text::wrap;
 
@@ -47,19 +46,16 @@ fn basis(time: &TimeReport) -> String {
 
 /// The estimate of a verified run.
 pub(super) fn estimate(run: &Verified) -> String {
-    match (run.predicted_seconds_low, run.predicted_seconds_high) {
-        (Some(low), Some(high)) => range(&TimePoint {
-            cache_bytes: Bytes(0),
-            limit_bytes: Bytes(0),
-            seconds_low: low,
-            seconds_high: high,
-        }),
-        _ => "-".into(),
-    }
+    let ends = run.predicted_seconds_low.zip(run.predicted_seconds_high);
+    ends.map_or("-".into(), |(low, high)| between(low, high))
 }
 
 fn range(point: &TimePoint) -> String {
-    let (low, high) = (digits(point.seconds_low), digits(point.seconds_high));
+    between(point.seconds_low, point.seconds_high)
+}
+
+fn between(low: f64, high: f64) -> String {
+    let [low, high] = [low, high].map(digits);
     if low == high { low } else { format!("{low}..{high}") }
 }
 

@@ -192,8 +192,8 @@ pub(super) fn notes(found: &RunComparison) -> Vec<String> {
 pub(crate) mod tests {
     use expect_test::expect;
 
-    use super::super::super::table::fits;
     use super::*;
+    use crate::show::tests::fit;
 
     pub(crate) fn sample() -> RunComparison {
         let side = |real_seconds: f64| RunSide {
@@ -265,10 +265,7 @@ pub(crate) mod tests {
               Warning: B: 3 records of the kernel were lost.
         "#]]
         .assert_eq(&format!(":\n{}", comparison(&found, ["A", "B"], 80)));
-        for width in 30..120 {
-            let text = comparison(&found, ["the baseline", "now"], width);
-            assert!(fits(&text, width), "{width}:\n{text}");
-        }
+        fit(30..120, |width| comparison(&found, ["the baseline", "now"], width));
         found.verdict = RunVerdict::NotSeen;
         let text = comparison(&found, ["A", "B"], 200);
         assert!(text.contains("No difference larger than the noise (4.0 %)"), "{text}");

@@ -10,18 +10,11 @@ use super::compare::{answer, moved, notes, parts};
 use super::seconds;
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 4] = [
-    (
-        "real time",
-        "the time of the clock; each instant is in the first part that holds for any thread",
-    ),
-    ("share", "the difference of the part to the difference in real time; the shares sum to 100 %"),
-    (
-        "noise",
-        "a smaller difference may be chance: the interval of ranks, and at least 4 % of time",
-    ),
-    ("fill", "a page that was put into the page cache"),
-];
+const WORDS: &str = "\
+real time: the time of the clock; each instant is in the first part that holds for any thread
+share: the difference of the part to the difference in real time; the shares sum to 100 %
+noise: a smaller difference may be chance: the interval of ranks, and at least 4 % of time
+fill: a page that was put into the page cache";
 
 /// The whole page. `names` are those of A and B.
 pub(crate) fn comparison_page(found: &RunComparison, names: [&str; 2]) -> String {
@@ -37,7 +30,7 @@ pub(crate) fn comparison_page(found: &RunComparison, names: [&str; 2]) -> String
         _ if found.difference_seconds > 0.0 => "Why slower",
         _ => "Why faster",
     };
-    Page::new("run", command.as_str(), &WORDS)
+    Page::new("run", command.as_str(), WORDS)
         .title(format!("nbuf run: {command} compared"))
         .answers([Answer::new(mood, answer(found, names))])
         .lead(notes(found).into_iter().map(Part::Bad))

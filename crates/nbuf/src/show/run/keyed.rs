@@ -63,6 +63,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::show::tests::fit;
 
     #[test]
     fn each_has_its_largest_meters() {
@@ -105,9 +106,6 @@ mod tests {
         "#]]
         .assert_eq(&keyed(&of, 80).replace("\n  ", "\n").replacen("  ", "", 1));
         assert_eq!(name(&one(Some("cat"), None, Some(7))), "cat (7)");
-        for width in [40, 60, 120] {
-            let text = keyed(&of, width);
-            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
-        }
+        fit([40, 60, 120], |width| keyed(&of, width));
     }
 }

@@ -78,6 +78,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::show::tests::fit;
 
     fn meter(name: &str, count: u64, from_seconds: f64) -> RunMeter {
         let step = |from_seconds, count| RunMeterStep {
@@ -117,9 +118,6 @@ mod tests {
         "#]].assert_eq(&(first.join("\n") + "\n"));
         let last: Vec<&str> = wide.lines().skip(26).collect();
         expect!["    The histograms go from 100 ns at the left to 10 s at the right, two columns to a factor of ten."].assert_eq(&last.join("\n"));
-        for width in [40, 60, 80, 120] {
-            let text = tables(&meters, width);
-            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
-        }
+        fit([40, 60, 80, 120], |width| tables(&meters, width));
     }
 }

@@ -9,34 +9,45 @@ use super::super::watch::metrics::{Value, Values, bytes, now, plain, seconds, te
 
 /// The text of the file.
 pub(crate) fn openmetrics(ran: &RunDocument) -> String {
+    let some = |count: Option<u64>| count.map(|count| now(count as f64)).unwrap_or_default();
+    let command = by("command", [(ran.command.join(" "), f64::from(ran.exit_status))]);
+    let cpu = by("mode", [("user", ran.user_seconds), ("system", ran.system_seconds)]);
+    let faults = counts("kind", [("major", ran.faults_major), ("minor", ran.faults_minor)]);
+    let cache = counts(
+        "kind",
+        ran.cache.iter().flat_map(|cache| {
+            [("lookups", cache.lookups), ("hits", cache.hits), ("fills", cache.fills)]
+        }),
+    );
+    let (read, written) = (ran.device_read_bytes.0, ran.device_written_bytes.0);
+    let disc = counts("direction", [("read", read), ("written", written)]);
+    let (waits, taken) = (ran.switches_voluntary, ran.switches_involuntary);
+    let switches = counts("kind", [("voluntary", waits), ("involuntary", taken)]);
+    let each = ran.runs.iter().enumerate().map(|(at, run)| (at + 1, run.real_seconds));
     let mut families = vec![
-        plain("run_exit_status", "Exit status of the command", command(ran)),
-        seconds("run_real", "Time of the clock", now(ran.real_seconds)),
-        seconds("run_real_part", "Time of the clock by what the command did", parts(ran.real_time)),
-        seconds("run_thread_part", "Lives of all threads by part", parts(ran.thread_time)),
-        seconds("run_cpu", "Time of processors", cpu(ran)),
-        plain("run_faults", "Page faults", faults(ran)),
-        plain("run_cache", "Look-ups in the page cache, hits, and pages put into it", cache(ran)),
-        bytes("run_disc", "Bytes from and to block devices", disc(ran)),
-        bytes("run_memory_max", "Most memory of a process", now(ran.memory_bytes_max.0 as f64)),
-        plain("run_switches", "Times that a thread left its processor", switches(ran)),
-        plain("run_processes", "Processes", some(ran.processes)),
-        plain("run_threads", "Threads", some(ran.threads)),
-        seconds("run_each_real", "Time of the clock of each run", each(ran)),
+        plain("run_exit_status", "Exit status of the command").of(command),
+        seconds("run_real", "Time of the clock").of(now(ran.real_seconds)),
+        seconds("run_real_part", "Time of the clock by what the command did")
+            .of(parts(ran.real_time)),
+        seconds("run_thread_part", "Lives of all threads by part").of(parts(ran.thread_time)),
+        seconds("run_cpu", "Time of processors").of(cpu),
+        plain("run_faults", "Page faults").of(faults),
+        plain("run_cache", "Look-ups in the page cache, hits, and pages put into it").of(cache),
+        bytes("run_disc", "Bytes from and to block devices").of(disc),
+        bytes("run_memory_max", "Most memory of a process").of(now(ran.memory_bytes_max.0 as f64)),
+        plain("run_switches", "Times that a thread left its processor").of(switches),
+        plain("run_processes", "Processes").of(some(ran.processes)),
+        plain("run_threads", "Threads").of(some(ran.threads)),
+        seconds("run_each_real", "Time of the clock of each run").of(by("run", each)),
     ];
-    let meters = ran.meters.iter();
-    families.extend(meters.flat_map(|meters| {
+    families.extend(ran.meters.iter().flat_map(|meters| {
         [
-            seconds("run_event", "Times of events", histograms("event", &meters.events)),
-            seconds("run_call", "Times of system calls", histograms("call", &meters.calls)),
+            seconds("run_event", "Times of events").of(histograms("event", &meters.events)),
+            seconds("run_call", "Times of system calls").of(histograms("call", &meters.calls)),
         ]
     }));
     families.retain(|family| !family.values.is_empty());
     text(families)
-}
-
-fn some(count: Option<u64>) -> Values {
-    count.map(|count| now(count as f64)).unwrap_or_default()
 }
 
 fn by<S: ToString>(label: &'static str, values: impl IntoIterator<Item = (S, f64)>) -> Values {
@@ -44,42 +55,13 @@ fn by<S: ToString>(label: &'static str, values: impl IntoIterator<Item = (S, f64
     values.into_iter().map(row).collect()
 }
 
-fn command(ran: &RunDocument) -> Values {
-    by("command", [(ran.command.join(" "), f64::from(ran.exit_status))])
+fn counts(label: &'static str, counts: impl IntoIterator<Item = (&'static str, u64)>) -> Values {
+    by(label, counts.into_iter().map(|(name, count)| (name, count as f64)))
 }
 
 fn parts(parts: Option<RunParts>) -> Values {
     let named = parts.iter().flat_map(RunParts::named);
     by("part", named.map(|(name, part)| (name.replace(' ', "_"), part)))
-}
-
-fn cpu(ran: &RunDocument) -> Values {
-    by("mode", [("user", ran.user_seconds), ("system", ran.system_seconds)])
-}
-
-fn faults(ran: &RunDocument) -> Values {
-    by("kind", [("major", ran.faults_major as f64), ("minor", ran.faults_minor as f64)])
-}
-
-fn cache(ran: &RunDocument) -> Values {
-    let named = ran.cache.iter().flat_map(|cache| {
-        [("lookups", cache.lookups), ("hits", cache.hits), ("fills", cache.fills)]
-    });
-    by("kind", named.map(|(name, count)| (name, count as f64)))
-}
-
-fn disc(ran: &RunDocument) -> Values {
-    let (read, written) = (ran.device_read_bytes.0, ran.device_written_bytes.0);
-    by("direction", [("read", read as f64), ("written", written as f64)])
-}
-
-fn switches(ran: &RunDocument) -> Values {
-    let (waits, taken) = (ran.switches_voluntary, ran.switches_involuntary);
-    by("kind", [("voluntary", waits as f64), ("involuntary", taken as f64)])
-}
-
-fn each(ran: &RunDocument) -> Values {
-    by("run", ran.runs.iter().enumerate().map(|(at, run)| (at + 1, run.real_seconds)))
 }
 
 fn histograms(label: &'static str, meters: &[RunMeter]) -> Values {

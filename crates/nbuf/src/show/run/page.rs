@@ -10,16 +10,12 @@ use super::profile::{files, sampled, segments, unnamed, waits};
 const FUNCTIONS: usize = 12;
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 5] = [
-    ("segment", "a program, a library, the kernel, or memory without a file that was executed"),
-    ("sample", "a look at a running thread, at equal steps of its processor's time"),
-    (
-        "flame graph",
-        "a box for each function under its caller, as wide as its share of the samples",
-    ),
-    ("_[k], _[i]", "a function of the kernel; a function that its caller has inlined"),
-    ("fill", "a page that was put into the page cache"),
-];
+const WORDS: &str = "\
+segment: a program, a library, the kernel, or memory without a file that was executed
+sample: a look at a running thread, at equal steps of its processor's time
+flame graph: a box for each function under its caller, as wide as its share of the samples
+_[k], _[i]: a function of the kernel; a function that its caller has inlined
+fill: a page that was put into the page cache";
 
 /// The whole page.
 pub(crate) fn page(ran: &RunDocument, profile: &RunProfile) -> String {
@@ -43,7 +39,7 @@ pub(crate) fn page(ran: &RunDocument, profile: &RunProfile) -> String {
     let graph = flame::graph(profile).map(Part::Boxes);
     let tables = [segments(profile, FUNCTIONS), files(profile)];
     let command = ran.command.join(" ");
-    Page::new("run", command.as_str(), &WORDS)
+    Page::new("run", command.as_str(), WORDS)
         .title(format!("nbuf run: profile of {command}"))
         .answers([Answer::new(Mood::of(&notes), sentence(&answer))])
         .lead(lead)

@@ -132,6 +132,7 @@ pub(crate) mod tests {
     use nbuf::experiment::result::{RunFunction, RunParts, RunProfileFile, RunStack};
 
     use super::*;
+    use crate::show::tests::fit;
 
     pub(crate) fn sample() -> RunProfile {
         let function =
@@ -190,10 +191,7 @@ pub(crate) mod tests {
               /lib/libx.so has addresses for names: its file is gone.
         "#]]
         .assert_eq(&format!(":\n{all}"));
-        for width in [40, 60, 80] {
-            let text = profile(&ran, &sample(), width);
-            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
-        }
+        fit([40, 60, 80], |width| profile(&ran, &sample(), width));
         assert_eq!(folded(&sample()), "a;main 300\na;main;<x> 100\n");
     }
 }

@@ -2,17 +2,13 @@
 
 mod pages;
 
-use std::fmt::Write as _;
-
 use nbuf::experiment::result::{ServeDocument, ServeSize, ServeTier, WatchTimes};
 use nbuf::units::{Bytes, count, grouped, whole};
 
 use super::super::text::{clean, rate, tail};
-use super::super::watch::time;
+use super::super::watch::{Named, paragraph, time};
 use super::costs;
 
-/// Width of the names of the lines.
-const NAMES: usize = 10;
 /// Columns for a name of a disc.
 const DISC: usize = 40;
 /// Columns for a name of an export, in a page of its own and within a line.
@@ -78,15 +74,11 @@ impl Served {
 
 /// A paragraph, with an empty line behind it.
 pub(crate) fn text(served: &Served) -> String {
-    let mut text = String::new();
-    for (name, value) in lines(served) {
-        let _ = writeln!(text, "{}", format!("{name:<NAMES$}{value}").trim_end());
-    }
-    text + "\n"
+    paragraph(lines(served))
 }
 
 /// All figures, by name; further lines of a name have none.
-fn lines(served: &Served) -> Vec<(&'static str, String)> {
+fn lines(served: &Served) -> Vec<Named> {
     let d = &served.seen;
     let disc = tail(&clean(&d.disc), DISC);
     let (of, cache) = (Bytes(d.disc_bytes), Bytes(d.cache_bytes));
@@ -110,7 +102,7 @@ fn lines(served: &Served) -> Vec<(&'static str, String)> {
     lines
 }
 
-fn requests(served: &Served) -> Vec<(&'static str, String)> {
+fn requests(served: &Served) -> Vec<Named> {
     let d = &served.seen;
     let [reads, writes, flushes] = [d.reads, d.writes, d.flushes].map(|count| served.rate(count));
     let hits = |ratio: Option<f64>| ratio.map_or_else(|| "-".to_owned(), percent);
@@ -124,7 +116,7 @@ fn requests(served: &Served) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn misses(served: &Served) -> Vec<(&'static str, String)> {
+fn misses(served: &Served) -> Vec<Named> {
     let m = &served.seen.misses;
     let rate = |count: u64| served.rate(count);
     let twice = rate(m.evicted_would_hit_at_twice);
@@ -138,7 +130,7 @@ fn misses(served: &Served) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn disc_lines(served: &Served) -> Vec<(&'static str, String)> {
+fn disc_lines(served: &Served) -> Vec<Named> {
     let d = &served.seen;
     let line = |did: &str, count: u64, times: &WatchTimes| {
         let quantiles = [("mean", times.mean_seconds), ("p99 under", times.p99_seconds)];
@@ -170,7 +162,7 @@ fn disc_lines(served: &Served) -> Vec<(&'static str, String)> {
 }
 
 /// The second tier of each export that has one.
-fn tier_lines(served: &Served) -> impl Iterator<Item = (&'static str, String)> {
+fn tier_lines(served: &Served) -> impl Iterator<Item = Named> {
     let line = |tier: &ServeTier| {
         let used = format!("{} of {}", Bytes(tier.used_bytes), Bytes(tier.size_bytes));
         let state = if tier.lost.is_some() { "not used any more".to_owned() } else { used };

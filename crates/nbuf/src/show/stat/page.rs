@@ -9,35 +9,23 @@ use super::sections::{Section, most, sections};
 use super::words::{keys, percent, share};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 9] = [
-    (
-        "first use",
-        "the first access to a page or key, or the first after a discard: no cache has it",
-    ),
-    ("one-hit wonder", "a page or key that the trace uses once"),
-    (
-        "Zipf exponent",
-        "the key of rank r is used in proportion to 1 / r to this power; ± is the error nineteen times of twenty, if the law holds",
-    ),
-    (
-        "reuse distance",
-        "distinct pages or keys since the last use, this one included: the smallest LRU cache that hits",
-    ),
-    ("loop", "accesses in a row at one reuse distance, for a whole round more"),
-    ("scan", "accesses to keys that follow each other, 64 or more, up to sixteen scans at once"),
-    ("eviction age", "accesses from the last use of a key to its eviction"),
-    ("stay", "accesses from the arrival of a key to its eviction"),
-    (
-        "near, far",
-        "accesses outside of loops and scans whose reuse distance is within the size of the cache, or beyond",
-    ),
-];
+const WORDS: &str = "\
+first use: the first access to a page or key, or the first after a discard: no cache has it
+one-hit wonder: a page or key that the trace uses once
+Zipf exponent: the key of rank r is used in proportion to 1 / r to this power; ± is the error nineteen times of \
+    twenty, if the law holds
+reuse distance: distinct pages or keys since the last use, this one included: the smallest LRU cache that hits
+loop: accesses in a row at one reuse distance, for a whole round more
+scan: accesses to keys that follow each other, 64 or more, up to sixteen scans at once
+eviction age: accesses from the last use of a key to its eviction
+stay: accesses from the arrival of a key to its eviction
+near, far: accesses outside of loops and scans whose reuse distance is within the size of the cache, or beyond";
 
 /// The whole page. `names` are those of the inputs.
 pub(crate) fn page(document: &TraceDocument, names: &[String]) -> String {
     let shape = document.shape.as_ref();
     let answer = shape.map_or_else(String::new, most);
-    Page::new("trace stat", names.join(", "), &WORDS)
+    Page::new("trace stat", names.join(", "), WORDS)
         .answers([Answer::new(Mood::Good, answer)])
         .tiles(tiles(document))
         .sections(sections(document).into_iter().map(|section| (section.title, parts(section))))

@@ -26,36 +26,22 @@ pub(super) fn section(shape: &TraceShape) -> Section {
     if scans.runs + first.runs == 0 {
         lines.push("No scan of 64 accesses or more was found.".to_owned());
     }
-    let columns = [
-        text("what"),
-        number("found"),
-        number("accesses"),
-        number("share"),
-        number("longest").rank(1),
-        number("first uses").rank(2),
-    ];
-    let runs = |name: &str, runs: ShapeRuns| {
-        [
-            name.to_owned(),
-            grouped(runs.runs),
-            grouped(runs.accesses),
-            percent(runs.accesses, shape.accesses),
-            grouped(runs.longest),
-            percent(runs.first_uses, runs.accesses),
-        ]
-    };
-    let mut table = Table::new("Runs of 64 accesses or more, and loops", columns);
-    table.row(runs("scans", scans));
-    table.row(runs("first uses", first));
-    for found in loops {
-        table.row([
-            format!("loop of {}", grouped(found.keys)),
-            grouped(found.runs),
-            grouped(found.accesses),
-            percent(found.accesses, shape.accesses),
-            String::new(),
-            String::new(),
-        ]);
-    }
+    let runs =
+        |name: &str, runs: ShapeRuns| (name.to_owned(), runs.runs, runs.accesses, Some(runs));
+    let loops = loops.iter().map(|found| {
+        (format!("loop of {}", grouped(found.keys)), found.runs, found.accesses, None)
+    });
+    let all = [runs("scans", scans), runs("first uses", first)].into_iter().chain(loops);
+    let all: Vec<(String, u64, u64, Option<ShapeRuns>)> = all.collect();
+    let table = Table::of("Runs of 64 accesses or more, and loops", &all)
+        .column(text("what"), |(name, ..)| name.as_str())
+        .column(number("found"), |(_, runs, ..)| *runs)
+        .column(number("accesses"), |(_, _, accesses, _)| *accesses)
+        .column(number("share"), |(_, _, accesses, _)| percent(*accesses, shape.accesses))
+        .column(number("longest").rank(1), |(.., runs)| runs.map(|runs| runs.longest))
+        .column(number("first uses").rank(2), |(.., runs)| {
+            runs.map(|runs| percent(runs.first_uses, runs.accesses))
+        })
+        .done();
     Section { title, lines, tables: vec![table], ..Section::default() }
 }

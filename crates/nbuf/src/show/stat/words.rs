@@ -3,7 +3,7 @@
 use nbuf::experiment::result::{ShapeSeries, TraceShape};
 use nbuf::units::{Bytes, Nanos};
 
-use super::super::text::{count, grouped};
+use super::super::text::{count, digits, grouped};
 
 /// `12,000 keys`
 pub(super) fn keys(shape: &TraceShape, number: u64) -> String {
@@ -17,13 +17,7 @@ pub(super) fn percent(part: u64, whole: u64) -> String {
 
 /// A share from 0 to 1 as `12.3 %`; three digits.
 pub(super) fn share(share: f64) -> String {
-    let percent = 100.0 * share;
-    let digits = match percent.abs() {
-        p if p >= 99.95 => 0,
-        p if p >= 9.995 => 1,
-        _ => 2,
-    };
-    format!("{percent:.digits$} %")
+    format!("{} %", digits(100.0 * share, 2))
 }
 
 /// Ticks of a clock.

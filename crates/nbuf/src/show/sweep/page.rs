@@ -5,19 +5,18 @@ use nbuf::experiment::result::{SweepDocument, SweepRow};
 use super::super::chart::{Band, Chart, Line, Look};
 use super::super::page::{Answer, Mood, Page, Part};
 use super::super::scale::Axis;
-use super::{against, digits, method, sheet, too_few};
+use super::{against, digits, notes, sheet, too_few};
 
 /// Values that are named under the chart.
 const TICKS_MAX: usize = 12;
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 5] = [
-    ("seconds", "the median of the runs with this value"),
-    ("from, to", "the 95 % interval of the median; below 5 runs, their range"),
-    ("speedup", "how many times as fast as the first value, by medians"),
-    ("vs previous", "how much faster than the value before, by pairs of runs of the same round"),
-    ("round", "every value once; the next round goes backwards, so that a drift cancels"),
-];
+const WORDS: &str = "\
+seconds: the median of the runs with this value
+from, to: the 95 % interval of the median; below 5 runs, their range
+speedup: how many times as fast as the first value, by medians
+vs previous: how much faster than the value before, by pairs of runs of the same round
+round: every value once; the next round goes backwards, so that a drift cancels";
 
 /// The whole page.
 pub(crate) fn page(document: &SweepDocument) -> String {
@@ -31,15 +30,12 @@ pub(crate) fn page(document: &SweepDocument) -> String {
     };
     let mut facts = vec![("command", document.command.join(" "))];
     facts.extend(document.prepare.iter().map(|script| ("before each run", script.clone())));
-    let mut notes = vec![method(document)];
-    if !document.is_complete {
-        notes.push("interrupted: not all runs were made".to_owned());
-    }
+    let notes = Part::notes(notes(document));
     let mood = if document.is_complete { Mood::Good } else { Mood::Open };
-    Page::new("sweep", document.command.join(" "), &WORDS)
+    Page::new("sweep", document.command.join(" "), WORDS)
         .answers([Answer::new(mood, answer(document, &measured))])
         .section(title, time)
-        .section("How it was measured", [Part::Facts(facts)].into_iter().chain(Part::notes(notes)))
+        .section("How it was measured", [Part::Facts(facts)].into_iter().chain(notes))
         .html()
 }
 
@@ -85,13 +81,9 @@ fn chart(document: &SweepDocument, measured: &[&SweepRow]) -> Chart {
     let x = Axis::given(&document.parameter, at(measured.len()), ticks);
     let y = Axis::seconds("seconds", measured.iter().map(|row| row.high));
     let mut chart = Chart::new(format!("seconds by {}", document.parameter), x, y);
-    chart.bands = vec![Band {
-        name: "the median nineteen times of twenty".to_owned(),
-        look: Look::Nth(0),
-        low: points(|row| row.low),
-        high: points(|row| row.high),
-        has_edges: false,
-    }];
+    let (low, high) = (points(|row| row.low), points(|row| row.high));
+    let name = "the median nineteen times of twenty".to_owned();
+    chart.bands = vec![Band { name, look: Look::Nth(0), low, high, has_edges: false }];
     chart.lines = vec![Line::new("median", Look::Nth(0), points(|row| row.seconds))];
     chart.at = (0..measured.len()).map(at).collect();
     chart.table = sheet(document);

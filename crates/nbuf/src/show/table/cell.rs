@@ -1,5 +1,7 @@
 //! Columns and cells.
 
+use nbuf::units::{Bytes, grouped};
+
 use super::super::markup::escape;
 
 /// A column, and how much it is needed.
@@ -89,17 +91,14 @@ impl Cell {
 
     pub(super) fn html(&self) -> String {
         let text = escape(self.text.trim());
+        let shaded = |class: &str, part: f64| {
+            format!("<span class=\"{class}\" style=\"--part:{part:.0}%\">{text}</span>")
+        };
         match &self.look {
             Look::Plain => text,
             Look::Class(class) => format!("<span class=\"{class}\">{text}</span>"),
-            Look::Bar(share) => {
-                let part = 100.0 * share;
-                format!("<span class=\"bar\" style=\"--part:{part:.0}%\">{text}</span>")
-            }
-            Look::Heat(share) => {
-                let part = 55.0 * share;
-                format!("<span class=\"heat\" style=\"--part:{part:.0}%\">{text}</span>")
-            }
+            Look::Bar(share) => shaded("bar", 100.0 * share),
+            Look::Heat(share) => shaded("heat", 55.0 * share),
             Look::Picture(svg) => svg.clone(),
         }
     }
@@ -114,5 +113,24 @@ impl From<String> for Cell {
 impl From<&str> for Cell {
     fn from(text: &str) -> Self {
         text.to_owned().into()
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(number: u64) -> Self {
+        grouped(number).into()
+    }
+}
+
+impl From<Bytes> for Cell {
+    fn from(bytes: Bytes) -> Self {
+        bytes.to_string().into()
+    }
+}
+
+/// What is not known has an empty cell.
+impl<C: Into<Cell>> From<Option<C>> for Cell {
+    fn from(cell: Option<C>) -> Self {
+        cell.map_or_else(Self::default, Into::into)
     }
 }

@@ -9,17 +9,12 @@ use std::fmt::Write as _;
 use nbuf_pdp11::unix::result::{ScanRow, SweepDocument, SweepRow};
 
 use super::table::{Table, number};
-use super::text::{count, grouped, wrap, wrap_each};
+use super::text::{self, count, grouped, wrap, wrap_each};
 pub(crate) use page::page;
 
 /// Three significant digits.
 fn digits(number: f64) -> String {
-    match number {
-        n if n >= 99.95 => format!("{n:.0}"),
-        n if n >= 9.995 => format!("{n:.1}"),
-        n if n >= 0.9995 => format!("{n:.2}"),
-        n => format!("{n:.3}"),
-    }
+    text::digits(number, 3)
 }
 
 /// A table with a row for each kernel that booted, whose first column is its number of buffers.
@@ -81,8 +76,7 @@ fn counted(number: Option<u64>) -> String {
 fn counts(rows: &[SweepRow]) -> [Table; 2] {
     let buffers = &["requests", "hits", "misses", "lost", "waits"];
     let discs = &["hits r/w", "drum r/w", "pack r/w"];
-    let hits =
-        |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+    let hits = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
     [
         sheet("Buffers", buffers, rows, |_, row| {
             let numbers = [row.requests, row.hits, row.misses, row.lost_wakeups, row.buffer_waits];
@@ -134,11 +128,7 @@ pub(crate) fn table(document: &SweepDocument, width: usize) -> String {
     let mut out = String::new();
     let samples = document.samples;
     wrap(&mut out, &format!("{}; median of {samples}", meaning(document)), width);
-    if !document.rows.is_empty() {
-        for sheet in sheets(&document.rows) {
-            let _ = write!(out, "\n{}\n{}", sheet.caption(), sheet.draw(width));
-        }
-    }
+    out.extend(sheets(&document.rows).iter().map(|sheet| sheet.under_caption(width)));
     for refused in &document.refused {
         out.push('\n');
         wrap(&mut out, &format!("nbuf {}: {}", refused.nbuf, refused.why), width);
@@ -176,9 +166,7 @@ pub(crate) fn csv(document: &SweepDocument) -> String {
         .column(number("seconds"), |row| row.seconds.to_string())
         .column(number("speedup"), |row| row.speedup.to_string())
         .column(number("against_previous"), |row| row.against_previous.to_string())
-        .column(number("post_seconds"), |row| {
-            row.post_seconds.map_or_else(String::new, |post| post.to_string())
-        })
+        .column(number("post_seconds"), |row| row.post_seconds.map(|post| post.to_string()))
         .columns(COUNTS.map(number), |row| {
             let (read, written) = (row.read_hits, row.write_hits);
             let (lost, waits) = (row.lost_wakeups, row.buffer_waits);

@@ -8,16 +8,15 @@ use super::super::scale::Axis;
 use super::{meaning, sheets};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 8] = [
-    ("nbuf", "the number of buffers of 512 bytes in the kernel"),
-    ("as u*.s", "the command that is timed: the assembler makes a kernel of its sources"),
-    ("speed-up", "how many times as fast as the first row"),
-    ("post", "the figures of the article that is done again here"),
-    ("lost", "wake-ups that came before the process slept: it waits until the next"),
-    ("waits", "how often a process waited for a free buffer"),
-    ("drum, pack", "the fixed-head disc that is swapped to, and the disc of the files"),
-    ("overlap", "time in which the processor and a disc worked at once"),
-];
+const WORDS: &str = "\
+nbuf: the number of buffers of 512 bytes in the kernel
+as u*.s: the command that is timed: the assembler makes a kernel of its sources
+speed-up: how many times as fast as the first row
+post: the figures of the article that is done again here
+lost: wake-ups that came before the process slept: it waits until the next
+waits: how often a process waited for a free buffer
+drum, pack: the fixed-head disc that is swapped to, and the disc of the files
+overlap: time in which the processor and a disc worked at once";
 
 /// The whole page.
 pub(crate) fn page(document: &SweepDocument) -> String {
@@ -28,7 +27,7 @@ pub(crate) fn page(document: &SweepDocument) -> String {
         (format!("nbuf {}", refused.nbuf), parts)
     });
     let warnings = document.warnings.iter().map(|warning| sentence(&warning.to_string()));
-    Page::new("unix sweep", "First Edition Unix assembles its kernel, by buffers", &WORDS)
+    Page::new("unix sweep", "First Edition Unix assembles its kernel, by buffers", WORDS)
         .title("nbuf unix: buffers of First Edition Unix")
         .answers([Answer::new(Mood::of(&document.warnings), sentence(&answer(document)))])
         .section("Speed-up", [Part::Chart(chart(document))])

@@ -7,6 +7,7 @@ use nbuf_pdp11::unix::result::{
 
 use super::{csv, page, scan, table};
 use crate::show::page::tests::well_formed;
+use crate::show::tests::fit;
 
 pub(crate) fn document() -> SweepDocument {
     let row = |nbuf, seconds, speedup, against_previous| SweepRow {
@@ -107,17 +108,14 @@ fn no_table_is_wider_than_40_columns_and_the_post_has_its_own_columns() {
         .zip(posts)
         .map(|(nbuf, post)| SweepRow { nbuf, post_seconds: Some(post), ..document.rows[0].clone() })
         .collect();
-    for width in [40, 44, 80] {
-        let shown = table(&document, width);
-        assert!(shown.lines().all(|line| line.chars().count() <= width), "{shown}");
-    }
+    fit([40, 44, 80], |width| table(&document, width));
     let shown = table(&document, 44);
     // As the post prints them, with as many digits as here.
     for line in ["2    1.309    2.46x      145.6 %", "4    0.780    4.12x       28.7 %"] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
     let rows = [ScanRow { rk_units: 1_000_000, seconds: 15.6, lost_wakeups: None }];
-    assert!(scan(1, &rows, 40).lines().all(|line| line.chars().count() <= 40));
+    fit([40], |width| scan(1, &rows, width));
 }
 
 #[test]

@@ -75,13 +75,11 @@ pub(crate) fn discs(seen: &WatchDocument) -> Vec<String> {
     let mean = |mean: Option<f64>| mean.map_or_else(String::new, |mean| format!(" {}", time(mean)));
     let line = |disc: &WatchDisc| {
         let (reads, writes) = (per_second(disc.reads, seen), per_second(disc.writes, seen));
+        let WatchDisc { busy_percent, queue_mean, .. } = disc;
+        let (name, read) = (clean(&disc.name), mean(disc.read_mean_seconds));
+        let written = mean(disc.write_mean_seconds);
         format!(
-            "{} {:.0} % busy, queue {:.2}; {reads} read{}, {writes} written{}",
-            clean(&disc.name),
-            disc.busy_percent,
-            disc.queue_mean,
-            mean(disc.read_mean_seconds),
-            mean(disc.write_mean_seconds),
+            "{name} {busy_percent:.0} % busy, queue {queue_mean:.2}; {reads} read{read}, {writes} written{written}"
         )
     };
     seen.discs.iter().take(4).map(line).collect()

@@ -5,7 +5,6 @@
 mod families;
 
 use std::fmt;
-use std::sync::Arc;
 
 use nbuf::experiment::result::{WatchDocument, WatchTimes};
 use prometheus_client::collector::Collector;
@@ -46,21 +45,22 @@ pub(in crate::show) struct Family {
     pub(in crate::show) values: Values,
 }
 
-pub(in crate::show) fn plain(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { name, unit: None, help, values }
+/// A family that gets its values by [`Family::of`].
+pub(in crate::show) fn plain(name: &'static str, help: &'static str) -> Family {
+    Family { name, unit: None, help, values: Values::new() }
 }
 
 /// The unit becomes the end of the name.
-pub(in crate::show) fn seconds(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { unit: Some(Unit::Seconds), ..plain(name, help, values) }
+pub(in crate::show) fn seconds(name: &'static str, help: &'static str) -> Family {
+    Family { unit: Some(Unit::Seconds), ..plain(name, help) }
 }
 
-pub(in crate::show) fn bytes(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { unit: Some(Unit::Bytes), ..plain(name, help, values) }
+pub(in crate::show) fn bytes(name: &'static str, help: &'static str) -> Family {
+    Family { unit: Some(Unit::Bytes), ..plain(name, help) }
 }
 
-pub(in crate::show) fn ratio(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { unit: Some(Unit::Other("ratio".to_owned())), ..plain(name, help, values) }
+pub(in crate::show) fn ratio(name: &'static str, help: &'static str) -> Family {
+    Family { unit: Some(Unit::Other("ratio".to_owned())), ..plain(name, help) }
 }
 
 /// A counter without labels.
@@ -76,35 +76,31 @@ pub(in crate::show) fn now(value: f64) -> Values {
 /// All intervals so far.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
-    families: Arc<Vec<Family>>,
+    families: Vec<Family>,
 }
 
 impl Metrics {
     /// Adds an interval.
     pub(crate) fn take(&mut self, interval: &WatchDocument) {
         let mut families = families::of(interval);
-        for before in self.families.iter() {
+        for before in &self.families {
             match families.iter_mut().find(|family| family.name == before.name) {
                 Some(family) => family.follows(before),
                 // What this interval has no figure of.
                 None => families.push(before.without_gauges()),
             }
         }
-        self.families = Arc::new(families);
+        self.families = families;
     }
 
     /// The text that is scraped.
     pub(crate) fn text(&self) -> String {
-        written(Arc::clone(&self.families))
+        text(self.families.clone())
     }
 }
 
 /// Families as text.
 pub(in crate::show) fn text(families: Vec<Family>) -> String {
-    written(Arc::new(families))
-}
-
-fn written(families: Arc<Vec<Family>>) -> String {
     let mut registry = Registry::with_prefix("nbuf");
     registry.register_collector(Box::new(Families(families)));
     let mut written = String::new();
@@ -114,6 +110,10 @@ fn written(families: Arc<Vec<Family>>) -> String {
 }
 
 impl Family {
+    pub(in crate::show) fn of(self, values: Values) -> Self {
+        Self { values, ..self }
+    }
+
     /// Adds the counters of the interval before.
     fn follows(&mut self, before: &Self) {
         for (labels, value) in &before.values {
@@ -188,11 +188,11 @@ impl Value {
 
 /// What the registry asks when it is written.
 #[derive(Debug)]
-struct Families(Arc<Vec<Family>>);
+struct Families(Vec<Family>);
 
 impl Collector for Families {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
-        for family in self.0.iter() {
+        for family in &self.0 {
             let Some((_, first)) = family.values.first() else { continue };
             let Family { name, unit, help, values } = family;
             let kind = first.kind();

@@ -17,111 +17,111 @@ use lines::{cost, discs, per_second, pressed, shares, states, strip};
 /// Width of the names of the lines.
 const NAMES: usize = 10;
 
+/// A line of an interval: its name and its text. Further lines of a name have none.
+pub(in crate::show) type Named = (&'static str, String);
+
 /// A paragraph, with an empty line behind it.
 pub(crate) fn text(seen: &WatchDocument) -> String {
-    let mut text = String::new();
-    let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{}", format!("{name:<NAMES$}{value}").trim_end());
-    };
     let processors = count(seen.processors, "processor", "processors");
-    line(&clock(seen.unix_seconds), &format!("{:.2} s of {processors}", seen.seconds));
-    lines_of_processors(seen, &mut line);
-    lines_of_faults(seen, &mut line);
-    lines_of_cache(seen, &mut line);
-    for file in &seen.files {
-        lines_of_file(file, &mut line);
-    }
-    if let Some(chosen) = &seen.chosen {
-        lines_of_chosen(chosen, seen, &mut line);
-    }
-    line("own", &cost(&seen.own));
-    for note in &seen.notes {
-        line("note", &clean(&note.to_string()));
-    }
-    text.push('\n');
-    text
+    let mut lines = lines_of_processors(seen);
+    lines.extend(lines_of_faults(seen));
+    lines.extend(lines_of_cache(seen));
+    lines.extend(seen.files.iter().flat_map(lines_of_file));
+    lines.extend(seen.chosen.iter().flat_map(|chosen| lines_of_chosen(chosen, seen)));
+    lines.push(("own", cost(&seen.own)));
+    lines.extend(seen.notes.iter().map(|note| ("note", clean(&note.to_string()))));
+    let (clock, lines) = (clock(seen.unix_seconds), paragraph(lines));
+    format!("{clock:<NAMES$}{:.2} s of {processors}\n{lines}", seen.seconds)
 }
 
-/// Takes a line by its name and its text. Further lines of a name have none.
-type Line<'a> = dyn FnMut(&str, &str) + 'a;
-
-fn lines_of_processors(seen: &WatchDocument, line: &mut Line<'_>) {
-    let [running, idle] = shares(&seen.cpu);
-    line("CPU", &running);
-    line("idle", &idle);
-    if let Some(pressure) = &seen.pressure {
-        line("pressure", &pressed(pressure));
+/// These lines, and an empty one behind them.
+pub(in crate::show) fn paragraph(lines: Vec<Named>) -> String {
+    let mut text = String::new();
+    for (name, value) in lines {
+        let _ = writeln!(text, "{}", format!("{name:<NAMES$}{value}").trim_end());
     }
+    text + "\n"
+}
+
+fn lines_of_processors(seen: &WatchDocument) -> Vec<Named> {
+    let [running, idle] = shares(&seen.cpu);
+    let pressure = seen.pressure.as_ref().map(|pressure| ("pressure", pressed(pressure)));
     let queue = &seen.queue;
     let length = format!("{} now, mean {:.1}", grouped(queue.length), queue.length_mean);
-    line("queue", &format!("{length} of {}", count(queue.samples, "sample", "samples")));
+    let samples = count(queue.samples, "sample", "samples");
     let [entries, exits] =
         [(queue.entries, "entries"), (queue.exits, "exits")].map(|(count, name)| {
             count.map_or_else(String::new, |count| format!("{} {name}, ", per_second(count, seen)))
         });
     let (switches, created) = (per_second(queue.switches, seen), per_second(queue.created, seen));
-    line("", &format!("{entries}{exits}{switches} switches and {created} tasks made"));
-    line("states", &states(&seen.states));
+    let lines = [
+        ("queue", format!("{length} of {samples}")),
+        ("", format!("{entries}{exits}{switches} switches and {created} tasks made")),
+        ("states", states(&seen.states)),
+    ];
+    [("CPU", running), ("idle", idle)].into_iter().chain(pressure).chain(lines).collect()
 }
 
-fn lines_of_faults(seen: &WatchDocument, line: &mut Line<'_>) {
+fn lines_of_faults(seen: &WatchDocument) -> Vec<Named> {
     let faults = &seen.faults;
     let (major, minor) = (per_second(faults.major, seen), per_second(faults.minor, seen));
-    line("faults", &format!("{major} major and {minor} minor"));
     let mean = |mean: Option<f64>| mean.map_or_else(|| "-".to_owned(), time);
     let (of_major, of_any) = (
         mean(faults.running_between_major_mean_seconds),
         mean(faults.running_between_mean_seconds),
     );
-    line("", &format!("running time by faults: {of_major} a major one, {of_any} any"));
-    for (name, between) in [("major", &faults.between_major), ("any", &faults.between)] {
-        if let Some(between) = between {
-            line("between", &format!("{name} {}", times(between)));
-        }
-    }
+    let between = [("major", &faults.between_major), ("any", &faults.between)];
+    let between = between.into_iter().filter_map(|(name, between)| {
+        Some(("between", format!("{name} {}", times(between.as_ref()?))))
+    });
+    let lines = [
+        ("faults", format!("{major} major and {minor} minor")),
+        ("", format!("running time by faults: {of_major} a major one, {of_any} any")),
+    ];
+    lines.into_iter().chain(between).collect()
 }
 
-fn lines_of_cache(seen: &WatchDocument, line: &mut Line<'_>) {
+fn lines_of_cache(seen: &WatchDocument) -> Vec<Named> {
     let cache = &seen.cache;
     let sign = if cache.grown_bytes < 0 { '-' } else { '+' };
     let grown = Bytes(cache.grown_bytes.unsigned_abs());
     let read = cache.read_bytes;
-    line("cache", &format!("{}, {sign}{grown}, {read} read from discs", cache.bytes));
     let pages = [cache.fills_min, cache.evictions, cache.refaults].map(|n| per_second(n, seen));
     let [fills, evictions, refaults] = pages;
-    line("", &format!("pages: {fills} filled at least, {evictions} evicted, {refaults} refaulted"));
-    for disc in discs(seen) {
-        line("disc", &disc);
-    }
-    if let Some(service) = &seen.service {
-        line("service", &times(service));
-    }
+    let lines = [
+        ("cache", format!("{}, {sign}{grown}, {read} read from discs", cache.bytes)),
+        ("", format!("pages: {fills} filled at least, {evictions} evicted, {refaults} refaulted")),
+    ];
+    let discs = discs(seen).into_iter().map(|disc| ("disc", disc));
+    let service = seen.service.as_ref().map(|service| ("service", times(service)));
+    lines.into_iter().chain(discs).chain(service).collect()
 }
 
-fn lines_of_file(file: &WatchFile, line: &mut Line<'_>) {
-    line("file", &tail(&file.path, 68));
+fn lines_of_file(file: &WatchFile) -> Vec<Named> {
+    let name = ("file", tail(&file.path, 68));
     if let Some(error) = &file.error {
-        line("", &clean(error));
-        return;
+        return vec![name, ("", clean(error))];
     }
     let grown = file.grown.map_or_else(String::new, |grown| format!(" ({grown:+})"));
     let (cached, pages) = (grouped(file.cached), count(file.pages, "page", "pages"));
     let others = format!("{} dirty, {} evicted", grouped(file.dirty), grouped(file.evicted));
-    line("", &format!("{cached} of {pages} cached{grown}, {others}"));
-    line("", &format!("|{}|", strip(&file.map)));
+    let pages = format!("{cached} of {pages} cached{grown}, {others}");
+    vec![name, ("", pages), ("", format!("|{}|", strip(&file.map)))]
 }
 
-fn lines_of_chosen(chosen: &WatchChosen, seen: &WatchDocument, line: &mut Line<'_>) {
+fn lines_of_chosen(chosen: &WatchChosen, seen: &WatchDocument) -> Vec<Named> {
     let percent = |seconds: f64| format!("{:.1} %", 100.0 * seconds / seen.seconds);
     let (user, system) = (percent(chosen.user_seconds), percent(chosen.system_seconds));
     let processes = count(chosen.processes.len() as u64, "process", "processes");
     let memory = chosen.resident_bytes;
-    line("chosen", &format!("{processes}: user {user}, system {system} of a core, {memory}"));
-    line("", &format!("threads: {}", states(&chosen.thread_states)));
     let (major, minor) =
         (per_second(chosen.faults_major, seen), per_second(chosen.faults_minor, seen));
     let mean = chosen.running_between_mean_seconds.map_or_else(|| "-".to_owned(), time);
-    line("", &format!("{major} major and {minor} minor faults, running time {mean} a fault"));
+    vec![
+        ("chosen", format!("{processes}: user {user}, system {system} of a core, {memory}")),
+        ("", format!("threads: {}", states(&chosen.thread_states))),
+        ("", format!("{major} major and {minor} minor faults, running time {mean} a fault")),
+    ]
 }
 
 #[cfg(test)]

@@ -8,11 +8,10 @@ use super::super::table::{Table, number, text};
 use super::{clock, shares, time};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 3] = [
-    ("true idle", "no task could run"),
-    ("multiprogramming idle", "a processor was idle while a task waited for a disc"),
-    ("major fault", "a page fault that waited for a disc"),
-];
+const WORDS: &str = "\
+true idle: no task could run
+multiprogramming idle: a processor was idle while a task waited for a disc
+major fault: a page fault that waited for a disc";
 
 /// Rows of the table.
 const ROWS: usize = 60;
@@ -27,7 +26,7 @@ pub(crate) fn html(seen: &[&WatchDocument]) -> String {
     let Some(now) = seen.last() else { return String::new() };
     let [running, idle] = shares(&now.cpu);
     let answers = [format!("Processors: {running}."), format!("Idle: {idle}.")];
-    Page::new("watch", format!("The machine at {} UTC", clock(now.unix_seconds)), &WORDS)
+    Page::new("watch", format!("The machine at {} UTC", clock(now.unix_seconds)), WORDS)
         .title(format!("nbuf watch: {}", stamp(now)))
         .answers(answers.map(|text| Answer::new(Mood::Good, text)))
         .section("This interval", [Part::Lines(super::text(now))])

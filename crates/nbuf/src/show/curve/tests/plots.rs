@@ -1,152 +1,75 @@
-//! Plots at the widths of terminals.
+//! Plots of a narrow terminal; `tests/cmd/curve.trycmd` has wide ones.
 
-use expect_test::{Expect, expect};
-use nbuf::experiment::result::{CurveDocument, PolicyCurve};
+use expect_test::expect;
+use nbuf::experiment::result::PolicyCurve;
 
 use super::super::plot;
 use super::sample;
 
-#[track_caller]
-fn check(document: &CurveDocument, wide: &Expect, narrow: &Expect) {
-    wide.assert_eq(&plot(document, 80, false));
-    narrow.assert_eq(&plot(document, 40, false));
-}
-
 #[test]
 fn one_policy() {
-    check(
-        &sample::one(),
-        &expect![[r#"
-            lru hit % by cache size
-                                                                    knee 424 MiB │
-             75 ┤                                                                │        ⢀⣀
-                │                                                                │   ⣀⠤⠔⠒⠉⠁
-                │                                                                ⢀⠤⠒⠉
-                │                                                              ⡠⠒⠁
-                │                                                           ⢀⠔⠉  │
-             50 ┤                                                         ⡠⠊⠁    │
-                │                                                       ⡠⠊       │
-                │                                                     ⡠⠊         │
-                │                                                   ⡠⠊           │
-             25 ┤                                                ⢀⠔⠊             │
-                │                                              ⡠⠔⠁               │
-                │                                           ⣀⠔⠊                  │
-                │                                       ⣀⡠⠒⠉                     │
-                │                                ⢀⣀⣀⠤⠔⠒⠉                         │
-                │⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⠤⠤⠤⠤⠤⠤⠤⠤⠤⠒⠒⠒⠒⠉⠉⠁                               │
-              0 └───────────────┬─────────────┬──────────────┬──────────────┬────┴─────────┬
-                              4 MiB        16 MiB         64 MiB         256 MiB       1 GiB
-        "#]],
-        &expect![[r#"
-            lru hit % by cache size
-                                  knee 424 MiB │
-             75 ┤                              │  ⣀⠤
-                │                              ⡠⠔⠉
-                │                            ⡠⠊│
-             50 ┤                          ⢀⠜  │
-                │                         ⡠⠃   │
-                │                       ⢀⠜     │
-             25 ┤                      ⡠⠊      │
-                │                    ⡠⠊        │
-                │                 ⣀⠤⠊          │
-                │⣀⣀⣀⣀⣀⣀⣀⣀⣀⡠⠤⠤⠤⠔⠒⠊⠉             │
-              0 └─────────────┬─────────────┬──┴────
-                           16 MiB        256 MiB
-        "#]],
-    );
+    expect![[r#"
+        lru hit % by cache size
+                              knee 424 MiB │
+         75 ┤                              │  ⣀⠤
+            │                              ⡠⠔⠉
+            │                            ⡠⠊│
+         50 ┤                          ⢀⠜  │
+            │                         ⡠⠃   │
+            │                       ⢀⠜     │
+         25 ┤                      ⡠⠊      │
+            │                    ⡠⠊        │
+            │                 ⣀⠤⠊          │
+            │⣀⣀⣀⣀⣀⣀⣀⣀⣀⡠⠤⠤⠤⠔⠒⠊⠉             │
+          0 └─────────────┬─────────────┬──┴────
+                       16 MiB        256 MiB
+    "#]]
+    .assert_eq(&plot(&sample::one(), 40, false));
 }
 
 #[test]
 fn four_of_many_policies() {
-    check(
-        &sample::many(),
-        &expect![[r#"
-            hit % by cache size
-                                                                    knee 424 MiB │
-             75 ┤                                                                │  ⢀  ⠤⠤ ⣀■
-                │                                                           ⢀  ◇⠒│⢀⣉⠥⣤⠶▲⠛⠉⠁
-                │                                                      ⣀⠤  ⠉⠁⢀⣠⠤⠒⢋⠥●⠉
-                │                                                  ⡠⠔    ⢀⣠■⠚⠉ ⡠⠒⠁
-                │                                              ◇⠔     ⢀▲⠞⠋⠁ ⢀⠔⠉  │
-             50 ┤                                          ⢀⡠      ⣀⣔⠞⠋   ⡠⠊⠁    │
-                │                                       ⢀  ⠁    ⢀⢔⠞⠊    ⡠⠊       │
-                │                                      ⠊⠁    ⢀⢤⡪⠋⠁    ⡠⠊         │
-                │                                  ⠔⠊     ⢀■⡪⠓⠁     ⡠⠊           │
-             25 ┤                              ◇⠒      ⢀⠤⡪⠕⠁     ⢀⠔●             │
-                │                          ⡠⠔       ⣀⢔⠮▲⠉      ⡠⠔⠁               │
-                │                      ⠤⠒      ⢀⡠⢤⡲⠝⠊⠁      ⣀⠔⠊                  │
-                │               ⣀  ⠒⠊     ⢀■⣤⡲⠮⠓⠊⠁      ⣀⡠⠒⠉                     │
-                │      ⣀⣀  ⠔⠒  ◇ ⣀⣀⣀⣤⣤⡴▲⠞⠛⠋⠉     ⢀⣀●⠤⠔⠒⠉                         │
-                │⣤⣤●⣭⣤⣤▲⣶⣶⣖■⣒⣚⣛⣛⣉⣉⠭●⠤⠤⠤⠤⠤⠤⠤⠒⠒⠒⠒⠉⠉⠁                               │
-              0 └───────────────┬─────────────┬──────────────┬──────────────┬────┴─────────┬
-                              4 MiB        16 MiB         64 MiB         256 MiB       1 GiB
-                 ● lru   ▲ s3-fifo   ■ w-tinylfu   ◇ opt   3 more in the table
-        "#]],
-        &expect![[r#"
-            hit % by cache size
-                                  knee 424 MiB │
-             75 ┤                              ◇⠤⣀⣠●
-                │                          ⠤⠒⣀⠤⡲⠝⠉
-                │                      ⢀⠔ ⢀■⠊⡡⠊│
-             50 ┤                      ⠁⢀⡴⠋⢀⠜  │
-                │                  ⠔⠊ ⢀▲⠋ ⡠⠃   │
-                │               ⢀   ⢀⡴⠋ ⢀⠜     │
-             25 ┤              ◇⠁ ⣠⡲⠋  ⡠⠊      │
-                │          ⡠⠔  ⢀⣔⠞⠁  ⡠⠊        │
-                │      ⡠⠔  ■⣤⠴⠞⠋  ⣀●⠊          │
-                │⣤⣤●⣭⣤⣴▲⣒⣛⡩⠭⠤⠤⠔⠒⠊⠉             │
-              0 └─────────────┬─────────────┬──┴────
-                           16 MiB        256 MiB
-                 ● lru   ▲ s3-fifo   ■ w-tinylfu
-                 ◇ opt   3 more in the table
-        "#]],
-    );
+    expect![[r#"
+        hit % by cache size
+                              knee 424 MiB │
+         75 ┤                              ◇⠤⣀⣠●
+            │                          ⠤⠒⣀⠤⡲⠝⠉
+            │                      ⢀⠔ ⢀■⠊⡡⠊│
+         50 ┤                      ⠁⢀⡴⠋⢀⠜  │
+            │                  ⠔⠊ ⢀▲⠋ ⡠⠃   │
+            │               ⢀   ⢀⡴⠋ ⢀⠜     │
+         25 ┤              ◇⠁ ⣠⡲⠋  ⡠⠊      │
+            │          ⡠⠔  ⢀⣔⠞⠁  ⡠⠊        │
+            │      ⡠⠔  ■⣤⠴⠞⠋  ⣀●⠊          │
+            │⣤⣤●⣭⣤⣴▲⣒⣛⡩⠭⠤⠤⠔⠒⠊⠉             │
+          0 └─────────────┬─────────────┬──┴────
+                       16 MiB        256 MiB
+             ● lru   ▲ s3-fifo   ■ w-tinylfu
+             ◇ opt   3 more in the table
+    "#]]
+    .assert_eq(&plot(&sample::many(), 40, false));
 }
 
 #[test]
 fn a_sample_has_its_band() {
-    check(
-        &sample::sampled(),
-        &expect![[r#"
-            lru hit % by cache size in keys
-                                                                   │ knee 68,302
-            100 ┤                                                  │
-                │                                                  │
-                │                                                  │
-                │                                                  │               ⢀⣀⣀⣀⠤⠤⠤⠴⠖
-                │                                                  │    ⢀⣀⣀⠤⠤⠔⠒⠒⠛⠉⠉⠁
-             75 ┤                                               ⢀⣀⠤⠴⠖⠒⠛⠉⠁
-                │                                        ⢀⣀⠤⠴⠖⠛⠉⠁  │
-                │                                  ⢀⣀⠤⠔⠒⠉⠁         │
-                │                            ⢀⣀⣤⠔⠒⠉⠁               │
-             50 ┤                       ⢀⣀⠴⠔⠛⠉⠁                    │
-                │                  ⢀⣄⠴⠖⠛⠁⠁                         │
-                │            ⢀⢀⣄⠴⠖⠛⠁⠁                              │
-                │       ⢀⢀⣤⠴⠖⠙⠁⠁                                   │
-                │ ⢀⢀⣄⢴⠔⠗⠙⠁⠁                                        │
-                │⠗⠛⠁⠁                                              │
-             25 └───┬───────────┬────────────┬───────────────┬─────┴─────┬────────────┬─────
-                   5 k        10 k         20 k            50 k        100 k        200 k
-                 ⢕⢕ 95 % band
-        "#]],
-        &expect![[r#"
-            lru hit % by cache size in keys
-                            knee 68,302 │
-            100 ┤                       │
-                │                       │
-                │                       │    ⢀⣀⡤⠤⠴⠒⠒
-             75 ┤                      ⣀⡤⠴⠒⠊⠉⠁
-                │                 ⢀⣠⠔⠒⠉⠁│
-                │             ⢀⡤⠔⠋⠁     │
-             50 ┤         ⢀⣀⠔⠚⠁         │
-                │      ⢀⠴⠖⠉             │
-                │  ⢀⣤⠔⠛⠁                │
-                │⠔⠛⠁                    │
-             25 └───────┬───────────────┴──┬────────
-                      10 k               100 k
-                 ⢕⢕ 95 % band
-        "#]],
-    );
+    expect![[r#"
+        lru hit % by cache size in keys
+                        knee 68,302 │
+        100 ┤                       │
+            │                       │
+            │                       │    ⢀⣀⡤⠤⠴⠒⠒
+         75 ┤                      ⣀⡤⠴⠒⠊⠉⠁
+            │                 ⢀⣠⠔⠒⠉⠁│
+            │             ⢀⡤⠔⠋⠁     │
+         50 ┤         ⢀⣀⠔⠚⠁         │
+            │      ⢀⠴⠖⠉             │
+            │  ⢀⣤⠔⠛⠁                │
+            │⠔⠛⠁                    │
+         25 └───────┬───────────────┴──┬────────
+                  10 k               100 k
+             ⢕⢕ 95 % band
+    "#]]
+    .assert_eq(&plot(&sample::sampled(), 40, false));
 }
 
 #[test]

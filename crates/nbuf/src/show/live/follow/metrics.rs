@@ -44,11 +44,10 @@ impl Metrics {
         let mut families = self.of_windows();
         families.extend(self.of_figures());
         families.extend(self.of_curves());
-        families.push(seconds(
-            "live_nbuf_cpu",
-            "Processor time of nbuf",
-            vec![(Vec::new(), Value::Counter(self.cpu_seconds))],
-        ));
+        families.push(
+            seconds("live_nbuf_cpu", "Processor time of nbuf")
+                .of(vec![(Vec::new(), Value::Counter(self.cpu_seconds))]),
+        );
         families.retain(|family| !family.values.is_empty());
         text(families)
     }
@@ -67,24 +66,21 @@ impl Metrics {
                 .collect()
         };
         vec![
-            plain("live_windows", "Windows that have ended", counter(|window, _| window.window)),
-            plain("live_events", "Events that were recorded", counter(|_, sums| sums.events)),
-            plain("live_lost_events", "Events that were lost", counter(|_, sums| sums.lost)),
+            plain("live_windows", "Windows that have ended").of(counter(|window, _| window.window)),
+            plain("live_events", "Events that were recorded").of(counter(|_, sums| sums.events)),
+            plain("live_lost_events", "Events that were lost").of(counter(|_, sums| sums.lost)),
             plain(
                 "live_attached",
                 "Times that nbuf attached: once a window, and again after a restart",
-                counter(|_, sums| sums.attached),
-            ),
+            )
+            .of(counter(|_, sums| sums.attached)),
             plain(
                 "live_watched_processes",
                 "Processes that run and are watched; 0 while the program is absent",
-                gauge(|window| window.live.as_ref().map_or(0.0, |live| live.processes as f64)),
-            ),
-            plain(
-                "live_curve_windows",
-                "Windows that the curve is made of",
-                gauge(|window| window.windows as f64),
-            ),
+            )
+            .of(gauge(|window| window.live.as_ref().map_or(0.0, |live| live.processes as f64))),
+            plain("live_curve_windows", "Windows that the curve is made of")
+                .of(gauge(|window| window.windows as f64)),
         ]
     }
 
@@ -96,48 +92,30 @@ impl Metrics {
             };
             self.known().filter_map(known).collect()
         };
-        let answer = |of: fn(&LivePoint) -> f64| -> Values {
-            let known = |(window, live): (&LiveFollow, &LiveDocument)| {
-                Some((target(window), Value::Gauge(of(live.answer.as_ref()?))))
-            };
-            self.known().filter_map(known).collect()
-        };
         vec![
-            bytes(
-                "live_other_memory",
-                "Memory that is no page cache",
-                gauge(|live| Some(live.memory.other_bytes().0 as f64)),
-            ),
+            bytes("live_other_memory", "Memory that is no page cache")
+                .of(gauge(|live| Some(live.memory.other_bytes().0 as f64))),
             bytes(
                 "live_cache_held",
                 "Page cache that is charged to the cgroup, or mapped by the processes",
-                gauge(|live| Some(live.memory.cache_bytes.0 as f64)),
-            ),
+            )
+            .of(gauge(|live| Some(live.memory.cache_bytes.0 as f64))),
             bytes(
                 "live_recommended",
                 "The limit to set: the cache that meets the target, and other memory",
-                answer(|point| point.limit_bytes.0 as f64),
-            ),
-            bytes(
-                "live_recommended_cache",
-                "The cache of that limit",
-                answer(|point| point.cache_bytes.0 as f64),
-            ),
+            )
+            .of(gauge(|live| Some(live.answer.as_ref()?.limit_bytes.0 as f64))),
+            bytes("live_recommended_cache", "The cache of that limit")
+                .of(gauge(|live| Some(live.answer.as_ref()?.cache_bytes.0 as f64))),
             plain(
                 "live_accesses_per_second",
                 "Page accesses a second, older windows with less weight",
-                gauge(|live| Some(live.accesses_per_second)),
-            ),
-            plain(
-                "live_fills_per_second",
-                "Pages a second that the kernel brought in",
-                gauge(|live| Some(live.fills_per_second)),
-            ),
-            plain(
-                "live_is_steady",
-                "1 if the last window agrees with those before it",
-                gauge(|live| Some(f64::from(u8::from(live.is_steady)))),
-            ),
+            )
+            .of(gauge(|live| Some(live.accesses_per_second))),
+            plain("live_fills_per_second", "Pages a second that the kernel brought in")
+                .of(gauge(|live| Some(live.fills_per_second))),
+            plain("live_is_steady", "1 if the last window agrees with those before it")
+                .of(gauge(|live| Some(f64::from(u8::from(live.is_steady))))),
         ]
     }
 
@@ -161,7 +139,7 @@ impl Metrics {
             }
         }
         let help = "Share of page accesses that a cache of this size misses, with the edges of its band of 95 %";
-        vec![ratio("live_miss", help, values)]
+        vec![ratio("live_miss", help).of(values)]
     }
 
     fn known(&self) -> impl Iterator<Item = (&LiveFollow, &LiveDocument)> {

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use nbuf::experiment::result::{Detail, Device, SizeReport, Traffic};
-use nbuf::units::{Bytes, date};
+use nbuf::units::Bytes;
 
 use super::super::super::page::Part;
-use super::super::super::text::{count, grouped};
+use super::super::super::text::{count, grouped, moment};
 use crate::shell;
 
 pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> Vec<Part> {
@@ -17,40 +17,23 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> Vec<Part> {
     let mut rows =
         vec![("command", known(&shell::line(&facts.command))), ("run in", known(&facts.directory))];
     if facts.started_unix_seconds > 0 {
-        rows.push(("recorded", moment(&date(facts.started_unix_seconds))));
+        rows.push(("recorded", moment(facts.started_unix_seconds)));
     }
     let status = facts.exit_status.map_or("broke off".into(), |status| format!("status {status}"));
-    rows.push((
-        "recorded run",
-        format!(
-            "{} elapsed, {} of processor time, {status}",
-            seconds(facts.elapsed_ns),
-            seconds(facts.cpu_ns)
-        ),
-    ));
+    let (elapsed, cpu) = (seconds(facts.elapsed_ns), seconds(facts.cpu_ns));
+    let run = format!("{elapsed} elapsed, {cpu} of processor time, {status}");
+    rows.push(("recorded run", run));
     let capture = &report.capture;
-    rows.push((
-        "seen",
-        format!(
-            "{}; {} to {} ({})",
-            count(capture.events, "event", "events"),
-            count(capture.accesses, "page access", "page accesses"),
-            count(capture.distinct_pages, "distinct page", "distinct pages"),
-            report.footprint_bytes
-        ),
-    ));
+    let events = count(capture.events, "event", "events");
+    let accesses = count(capture.accesses, "page access", "page accesses");
+    let pages = count(capture.distinct_pages, "distinct page", "distinct pages");
+    rows.push(("seen", format!("{events}; {accesses} to {pages} ({})", report.footprint_bytes)));
     rows.extend(traffic(&report.traffic));
     let memory = &report.memory;
-    rows.push((
-        "other memory",
-        format!(
-            "{} anonymous, {} shared, {} kernel, {} shared text",
-            memory.anonymous_bytes,
-            memory.shmem_bytes,
-            memory.kernel_bytes,
-            memory.shared_text_bytes
-        ),
-    ));
+    let (heap, shared) = (memory.anonymous_bytes, memory.shmem_bytes);
+    let (kernel, text) = (memory.kernel_bytes, memory.shared_text_bytes);
+    let other = format!("{heap} anonymous, {shared} shared, {kernel} kernel, {text} shared text");
+    rows.push(("other memory", other));
     let eviction = if facts.multi_generational {
         "multi-generational LRU"
     } else {
@@ -59,11 +42,8 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> Vec<Part> {
     rows.push(("kernel", format!("{}, eviction by {eviction}", known(&facts.kernel))));
     rows.push(("cgroup", known(&facts.cgroup)));
     if facts.processors > 0 {
-        let total = facts.memory_total_bytes;
-        rows.push((
-            "machine",
-            format!("{} processors, {total} of memory at most", facts.processors),
-        ));
+        let (processors, total) = (facts.processors, facts.memory_total_bytes);
+        rows.push(("machine", format!("{processors} processors, {total} of memory at most")));
     }
     let devices: Vec<String> = facts.devices.iter().map(device).collect();
     if !devices.is_empty() {
@@ -74,26 +54,15 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> Vec<Part> {
 
 /// Reads and writes, apart.
 fn traffic(of: &Traffic) -> [(&'static str, String); 2] {
-    let requested = format!(
-        "{} pages read, {} written, {} touched through mappings",
-        grouped(of.read_pages),
-        grouped(of.written_pages),
-        grouped(of.mapped_pages)
-    );
+    let [read, written, mapped] = [of.read_pages, of.written_pages, of.mapped_pages].map(grouped);
+    let [filled, by_writes] = [of.filled_pages, of.filled_by_writes_pages].map(grouped);
+    let requested =
+        format!("{read} pages read, {written} written, {mapped} touched through mappings");
+    let (read, written) = (of.read_bytes, of.written_bytes);
     let done = format!(
-        "{} pages filled, {} of them by writes; {} read from discs, {} to be written back",
-        grouped(of.filled_pages),
-        grouped(of.filled_by_writes_pages),
-        of.read_bytes,
-        of.written_bytes
+        "{filled} pages filled, {by_writes} of them by writes; {read} read from discs, {written} to be written back"
     );
     [("asked for", requested), ("done for it", done)]
-}
-
-/// `2026-11-21 05:49:53 UTC`, of a date as names of files have it.
-fn moment(date: &str) -> String {
-    let part = |from: usize, to: usize| date.get(from..to).unwrap_or_default();
-    format!("{} {}:{}:{} UTC", part(0, 10), part(11, 13), part(13, 15), part(15, 17))
 }
 
 fn device(device: &Device) -> String {

@@ -43,15 +43,14 @@ pub(super) fn section(detail: &Detail<'_>) -> Vec<Part> {
         spots: map.rows().flatten().map(spot).collect(),
         unit: "pages",
         kinds: KINDS.to_vec(),
-        shaded: 0,
         lines: map.strips().iter().skip(1).map(|strip| strip.row).collect(),
-        sides: 0,
         ends: vec!["0 s".to_owned(), seconds(end / 2.0), seconds(end)],
         caption: "Time goes right, places in files go down. Each strip is a file, as high as it has \
                   pages that were touched (small ones are drawn higher). The stronger a spot, the more \
                   pages were touched there."
             .to_owned(),
         table: Table::new("The strips", columns).with(rows),
+        ..Map::default()
     })]
 }
 

@@ -17,23 +17,16 @@ use crate::shell;
 use answer::Answer;
 
 /// What the words of the page mean, as the glossary has them.
-const WORDS: [(&str, &str); 8] = [
-    ("page", "the unit of the page cache, 4 KiB"),
-    ("fill", "a page put into the cache, for demand or ahead of it"),
-    (
-        "band",
-        "the range between the fills predicted under LRU and under the kernel's active and inactive lists",
-    ),
-    (
-        "floor, knee, ceiling",
-        "the size below which a cache saves almost nothing, the one that saves most of what a cache can save, \
-         and the one above which more saves nothing",
-    ),
-    ("cliff", "a size at which the curve falls steeply; close to it a prediction is uncertain"),
-    ("in band", "the measured fills were in the band or within 5 % of its edges"),
-    ("waited", "the time in which tasks waited for memory or for the disc"),
-    ("major faults", "page faults that waited for the disc"),
-];
+const WORDS: &str = "\
+page: the unit of the page cache, 4 KiB
+fill: a page put into the cache, for demand or ahead of it
+band: the range between the fills predicted under LRU and under the kernel's active and inactive lists
+floor, knee, ceiling: the size below which a cache saves almost nothing, the one that saves most of what a cache \
+    can save, and the one above which more saves nothing
+cliff: a size at which the curve falls steeply; close to it a prediction is uncertain
+in band: the measured fills were in the band or within 5 % of its edges
+waited: the time in which tasks waited for memory or for the disc
+major faults: page faults that waited for the disc";
 
 /// The whole page.
 pub(crate) fn page(report: &SizeReport, detail: &Detail<'_>) -> String {
@@ -58,7 +51,7 @@ pub(crate) fn page(report: &SizeReport, detail: &Detail<'_>) -> String {
         ("What was not seen", unseen::section(report)),
         ("Machine and recording", machine::section(report, detail)),
     ];
-    Page::new("size", command.as_str(), &WORDS)
+    Page::new("size", command.as_str(), WORDS)
         .title(format!("{}: how much memory", shortened(&command, 80)))
         .answers([Answer::of(report).shown()])
         .tiles(tiles)

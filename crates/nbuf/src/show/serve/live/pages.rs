@@ -8,17 +8,16 @@ use super::super::super::page::{Answer, Mood, Page, Part};
 use super::super::super::table::{Table, number, text as words};
 use super::super::super::watch::clock;
 use super::super::super::watch::screen::View;
-use super::super::super::watch::screen::parts::{FIGURES, NAMES, bar, histogram, strip};
+use super::super::super::watch::screen::parts::{FIGURES, NAMES, bar, histogram, strip, written};
 use super::{Served, band, lines, percent};
 
 /// Rows of the table of a page.
 const ROWS: usize = 60;
 
-const WORDS: [(&str, &str); 3] = [
-    ("never seen", "the page was never in the cache, or so long ago that it is forgotten"),
-    ("evicted", "the policy had evicted the page"),
-    ("saved", "a mean read of the disc for each read that hit, less the cost of the cache"),
-];
+const WORDS: &str = "\
+never seen: the page was never in the cache, or so long ago that it is forgotten
+evicted: the policy had evicted the page
+saved: a mean read of the disc for each read that hit, less the cost of the cache";
 
 impl View for Served {
     const PAGES: &'static [&'static str] = &["Cache", "Disc", "Sizes", "Figures", "Exports"];
@@ -59,7 +58,7 @@ impl View for Served {
         let hits = now.hit_ratio_ever.map_or_else(|| "no page yet".to_owned(), percent);
         let answer = Answer::new(Mood::Good, format!("Hits since the start: {hits}."));
         let six = now.seen.figures.as_ref().into_iter();
-        Page::new("watch", format!("A server at {} UTC", clock(now.unix_seconds)), &WORDS)
+        Page::new("watch", format!("A server at {} UTC", clock(now.unix_seconds)), WORDS)
             .title(format!("nbuf watch: {}", now.stamp()))
             .answers([answer])
             .section("This interval", [Part::Lines(super::text(now))])
@@ -77,7 +76,7 @@ fn cache(seen: &[&Served], now: &Served, width: usize) -> Vec<Line<'static>> {
         strip("hit ratio", seen, width, Some(1.0), hits),
         strip("dirty MiB", seen, width, None, dirty),
     ];
-    all.extend(lines(now).into_iter().map(|(name, text)| Line::from(format!("{name:<10}{text}"))));
+    all.extend(written(lines(now)));
     all
 }
 

@@ -39,19 +39,13 @@ fn processors(seen: &WatchDocument) -> Vec<Family> {
         })
     });
     vec![
-        seconds("cpu", "Time of all processors by what they did", modes.into()),
-        plain("processors", "Processors that are online", now(seen.processors as f64)),
-        seconds(
-            "disc_wait",
-            "Times of all tasks in waits for a block device",
-            waits.into_iter().collect(),
-        ),
-        plain("interrupts", "Interrupts", counted(seen.cpu.interrupts)),
-        ratio(
-            "pressure",
-            "Share of the interval in which some or all tasks waited",
-            pressure.collect(),
-        ),
+        seconds("cpu", "Time of all processors by what they did").of(modes.into()),
+        plain("processors", "Processors that are online").of(now(seen.processors as f64)),
+        seconds("disc_wait", "Times of all tasks in waits for a block device")
+            .of(waits.into_iter().collect()),
+        plain("interrupts", "Interrupts").of(counted(seen.cpu.interrupts)),
+        ratio("pressure", "Share of the interval in which some or all tasks waited")
+            .of(pressure.collect()),
     ]
 }
 
@@ -61,16 +55,13 @@ fn queue(seen: &WatchDocument) -> Vec<Family> {
     let [entries, exits] =
         [queue.entries, queue.exits].map(|count| count.map(counted).unwrap_or_default());
     vec![
-        plain(
-            "run_queue_length",
-            "Tasks that ran or could run, mean of the interval",
-            now(queue.length_mean),
-        ),
-        plain("run_queue_entries", "Times that a thread became able to run", entries),
-        plain("run_queue_exits", "Times that a thread stopped being able to run", exits),
-        plain("context_switches", "Context switches", counted(queue.switches)),
-        plain("tasks_created", "Processes and threads that were made", counted(queue.created)),
-        plain("processes", "Processes by the state of their first thread", by("state", states)),
+        plain("run_queue_length", "Tasks that ran or could run, mean of the interval")
+            .of(now(queue.length_mean)),
+        plain("run_queue_entries", "Times that a thread became able to run").of(entries),
+        plain("run_queue_exits", "Times that a thread stopped being able to run").of(exits),
+        plain("context_switches", "Context switches").of(counted(queue.switches)),
+        plain("tasks_created", "Processes and threads that were made").of(counted(queue.created)),
+        plain("processes", "Processes by the state of their first thread").of(by("state", states)),
     ]
 }
 
@@ -91,17 +82,11 @@ fn faults(seen: &WatchDocument) -> Vec<Family> {
     let between = between.into_iter().filter_map(|(kind, times)| {
         Some((vec![("kind", kind.to_owned())], Value::histogram(times.as_ref()?)))
     });
+    let help = "Running time of a processor between two faults on it, of the first 512 in each tenth of a second";
     vec![
-        plain(
-            "page_faults",
-            "Page faults; a major one waited for a disc",
-            kinds(faults.major, faults.minor),
-        ),
-        seconds(
-            "running_between_page_faults",
-            "Running time of a processor between two faults on it, of the first 512 in each tenth of a second",
-            between.collect(),
-        ),
+        plain("page_faults", "Page faults; a major one waited for a disc")
+            .of(kinds(faults.major, faults.minor)),
+        seconds("running_between_page_faults", help).of(between.collect()),
     ]
 }
 
@@ -109,15 +94,12 @@ fn cache(seen: &WatchDocument) -> Vec<Family> {
     let cache = &seen.cache;
     let evictions = counted(cache.evictions);
     vec![
-        bytes("page_cache", "Size of the page cache", now(cache.bytes.0 as f64)),
-        bytes("page_cache_read", "Bytes read from block devices", counted(cache.read_bytes.0)),
-        plain("page_cache_fills", "Pages put in, at least", counted(cache.fills_min)),
-        plain("page_cache_evictions", "Pages that reclaim took", evictions),
-        plain(
-            "page_cache_refaults",
-            "Pages read again soon after their eviction",
-            counted(cache.refaults),
-        ),
+        bytes("page_cache", "Size of the page cache").of(now(cache.bytes.0 as f64)),
+        bytes("page_cache_read", "Bytes read from block devices").of(counted(cache.read_bytes.0)),
+        plain("page_cache_fills", "Pages put in, at least").of(counted(cache.fills_min)),
+        plain("page_cache_evictions", "Pages that reclaim took").of(evictions),
+        plain("page_cache_refaults", "Pages read again soon after their eviction")
+            .of(counted(cache.refaults)),
     ]
 }
 
@@ -128,25 +110,16 @@ fn discs(seen: &WatchDocument) -> Vec<Family> {
     let count = |count: u64| Value::Counter(count as f64);
     let service = seen.service.as_ref().map(|times| (Vec::new(), Value::histogram(times)));
     vec![
-        plain("disc_reads", "Reads that completed", all(&|disc| count(disc.reads))),
-        bytes("disc_read", "Bytes read", all(&|disc| count(disc.read_bytes.0))),
-        plain("disc_writes", "Writes that completed", all(&|disc| count(disc.writes))),
-        bytes("disc_written", "Bytes written", all(&|disc| count(disc.written_bytes.0))),
-        plain(
-            "disc_queue_length",
-            "Mean length of the queue, requests in service included",
-            all(&|disc| Value::Gauge(disc.queue_mean)),
-        ),
-        ratio(
-            "disc_busy",
-            "Share of the interval in which the disc had a request",
-            all(&|disc| Value::Gauge(disc.busy_percent / 100.0)),
-        ),
-        seconds(
-            "disc_service",
-            "Time at the device from issue to completion, of all discs",
-            service.into_iter().collect(),
-        ),
+        plain("disc_reads", "Reads that completed").of(all(&|disc| count(disc.reads))),
+        bytes("disc_read", "Bytes read").of(all(&|disc| count(disc.read_bytes.0))),
+        plain("disc_writes", "Writes that completed").of(all(&|disc| count(disc.writes))),
+        bytes("disc_written", "Bytes written").of(all(&|disc| count(disc.written_bytes.0))),
+        plain("disc_queue_length", "Mean length of the queue, requests in service included")
+            .of(all(&|disc| Value::Gauge(disc.queue_mean))),
+        ratio("disc_busy", "Share of the interval in which the disc had a request")
+            .of(all(&|disc| Value::Gauge(disc.busy_percent / 100.0))),
+        seconds("disc_service", "Time at the device from issue to completion, of all discs")
+            .of(service.into_iter().collect()),
     ]
 }
 
@@ -159,9 +132,9 @@ fn files(seen: &WatchDocument) -> Vec<Family> {
         known.map(value).collect()
     };
     vec![
-        plain("file_pages", "Pages of a named file", all(|file| file.pages)),
-        plain("file_cached_pages", "Its pages in the page cache", all(|file| file.cached)),
-        plain("file_dirty_pages", "Its pages that are not yet written", all(|file| file.dirty)),
+        plain("file_pages", "Pages of a named file").of(all(|file| file.pages)),
+        plain("file_cached_pages", "Its pages in the page cache").of(all(|file| file.cached)),
+        plain("file_dirty_pages", "Its pages that are not yet written").of(all(|file| file.dirty)),
     ]
 }
 
@@ -171,18 +144,12 @@ fn chosen(seen: &WatchDocument) -> Vec<Family> {
     let modes = by("mode", modes.map(|(mode, spent)| (mode, Value::Counter(spent))));
     let memory = now(chosen.resident_bytes.0 as f64);
     vec![
-        seconds("chosen_cpu", "Time of the chosen processes", modes),
-        plain(
-            "chosen_page_faults",
-            "Page faults of the chosen processes",
-            kinds(chosen.faults_major, chosen.faults_minor),
-        ),
-        bytes("chosen_resident", "Memory of the chosen processes", memory),
-        plain(
-            "chosen_processes",
-            "Number of the chosen processes",
-            now(chosen.processes.len() as f64),
-        ),
+        seconds("chosen_cpu", "Time of the chosen processes").of(modes),
+        plain("chosen_page_faults", "Page faults of the chosen processes")
+            .of(kinds(chosen.faults_major, chosen.faults_minor)),
+        bytes("chosen_resident", "Memory of the chosen processes").of(memory),
+        plain("chosen_processes", "Number of the chosen processes")
+            .of(now(chosen.processes.len() as f64)),
     ]
 }
 
@@ -192,13 +159,10 @@ fn own(seen: &WatchDocument) -> Vec<Family> {
     let by_whom = [("nbuf", spent(own.cpu_percent)), ("records", spent(own.records_percent))];
     let length = vec![(Vec::new(), Value::Counter(seen.seconds))];
     vec![
-        seconds(
-            "own_cpu",
-            "Processor time of nbuf, and of its records in other threads",
-            by("of", by_whom),
-        ),
-        plain("records", "Records of the kernel", counted(own.records)),
-        plain("records_lost", "Records that were lost", counted(own.lost)),
-        seconds("watched", "Length of all intervals", length),
+        seconds("own_cpu", "Processor time of nbuf, and of its records in other threads")
+            .of(by("of", by_whom)),
+        plain("records", "Records of the kernel").of(counted(own.records)),
+        plain("records_lost", "Records that were lost").of(counted(own.lost)),
+        seconds("watched", "Length of all intervals").of(length),
     ]
 }

@@ -5,11 +5,11 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 
 use super::super::{
-    Line as TakeLine, lines_of_cache, lines_of_chosen, lines_of_faults, lines_of_file,
+    clock, cost, lines_of_cache, lines_of_chosen, lines_of_faults, lines_of_file,
+    lines_of_processors, page as saved,
 };
-use super::super::{clock, cost, lines_of_processors, page as saved};
 use super::View;
-use super::parts::{FIGURES, NAMES, bar, histogram, strip};
+use super::parts::{FIGURES, NAMES, bar, histogram, strip, written};
 
 /// The figures of the machine.
 impl View for WatchDocument {
@@ -81,20 +81,9 @@ fn processors(
     lines.push(strip("processes running", seen, width, None, |seen| seen.states.running as f64));
     lines.push(strip("processes at a disc", seen, width, None, |seen| seen.states.disc as f64));
     lines.push(Line::default());
-    written(&mut lines, |line| {
-        // The shares are above.
-        let mut behind = 2;
-        lines_of_processors(now, &mut |name, text| {
-            if behind > 0 {
-                behind -= 1;
-            } else {
-                line(name, text);
-            }
-        });
-        if let Some(chosen) = &now.chosen {
-            lines_of_chosen(chosen, now, line);
-        }
-    });
+    // The shares are above.
+    lines.extend(written(lines_of_processors(now)).skip(2));
+    lines.extend(now.chosen.iter().flat_map(|chosen| written(lines_of_chosen(chosen, now))));
     lines.push(Line::from(format!("own cost: {}", cost(&now.own))));
     for note in &now.notes {
         lines.push(Line::from(super::super::clean(&note.to_string())));
@@ -108,7 +97,7 @@ fn faults(seen: &[&WatchDocument], now: &WatchDocument, width: usize) -> Vec<Lin
         strip("major a second", seen, width, None, |seen| rate(seen.faults.major, seen)),
         strip("minor a second", seen, width, None, |seen| rate(seen.faults.minor, seen)),
     ];
-    written(&mut lines, |line| lines_of_faults(now, line));
+    lines.extend(written(lines_of_faults(now)));
     let kinds = [("major", &now.faults.between_major), ("any", &now.faults.between)];
     for (name, times) in kinds {
         let title = format!("running time between two faults, {name}");
@@ -127,14 +116,14 @@ fn cache(seen: &[&WatchDocument], now: &WatchDocument, width: usize) -> Vec<Line
         strip("evictions a second", seen, width, None, |seen| rate(seen.cache.evictions, seen)),
         strip("refaults a second", seen, width, None, |seen| rate(seen.cache.refaults, seen)),
     ];
-    lines.extend(cache_and_discs(now).take(2));
+    lines.extend(written(lines_of_cache(now)).take(2));
     if now.files.is_empty() {
         lines.push(Line::default());
         lines.push(Line::from("no file is named; --file FILE shows its cached part here"));
     }
     for file in &now.files {
         lines.push(Line::default());
-        written(&mut lines, |line| lines_of_file(file, line));
+        lines.extend(written(lines_of_file(file)));
     }
     lines
 }
@@ -151,17 +140,11 @@ fn discs(seen: &[&WatchDocument], now: &WatchDocument, width: usize) -> Vec<Line
         strip("requests a second", seen, width, None, requests),
         strip("queue of all", seen, width, None, queue),
     ];
-    lines.extend(cache_and_discs(now).skip(2));
+    // The first two are of the cache.
+    lines.extend(written(lines_of_cache(now)).skip(2));
     let title = "time at the device, from issue to completion";
     lines.extend(titled(title, now.service.as_ref(), width));
     lines
-}
-
-/// Two lines of the cache, and the lines of the discs.
-fn cache_and_discs(now: &WatchDocument) -> std::vec::IntoIter<Line<'static>> {
-    let mut lines = Vec::new();
-    written(&mut lines, |line| lines_of_cache(now, line));
-    lines.into_iter()
 }
 
 /// A histogram under its title, if it has steps.
@@ -172,9 +155,4 @@ fn titled(title: &str, times: Option<&WatchTimes>, width: usize) -> Vec<Line<'st
     }
     let title = [Line::default(), Line::from(title.to_owned())];
     title.into_iter().chain(histogram(steps, width)).collect()
-}
-
-/// Lines of the text, below those that are there.
-fn written(lines: &mut Vec<Line<'static>>, write: impl FnOnce(&mut TakeLine<'_>)) {
-    write(&mut |name, text| lines.push(Line::from(format!("{name:<10}{text}"))));
 }

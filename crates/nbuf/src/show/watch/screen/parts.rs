@@ -4,7 +4,7 @@ use nbuf::experiment::result::FigureStep;
 use nbuf::units::{grouped, whole};
 use ratatui::text::Line;
 
-use super::super::time;
+use super::super::{Named, time};
 
 /// Width of the names of bars and strips.
 pub(crate) const NAMES: usize = 22;
@@ -56,4 +56,9 @@ pub(crate) fn histogram(steps: &[FigureStep], width: usize) -> Vec<Line<'static>
         Line::from(format!("{name:<NAMES$}{count:>FIGURES$} {}", bar(share, room)))
     };
     steps.iter().map(line).collect()
+}
+
+/// Lines of the text.
+pub(crate) fn written(lines: Vec<Named>) -> impl Iterator<Item = Line<'static>> {
+    lines.into_iter().map(|(name, text)| Line::from(format!("{name:<10}{text}")))
 }

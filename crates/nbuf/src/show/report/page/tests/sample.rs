@@ -2,7 +2,7 @@
 
 use nbuf::experiment::result::{
     AccessMap, CaptureReport, Cliff, Curve, Detail, Device, Facts, FileShare, Files,
-    MapKind as Kind, Meter, OtherFiles, SizeReport, Strip, TimePoint, Traffic, Verified,
+    MapKind as Kind, OtherFiles, SizeReport, Strip, TimePoint, Traffic, Verified,
 };
 use nbuf::experiment::size::{cliffs, recommend};
 use nbuf::units::Bytes;
@@ -56,26 +56,20 @@ pub(crate) fn full() -> Sample {
         capture: CaptureReport {
             backend: "perf".into(),
             events: 1_234_567,
-            lost: 0,
             accesses: curve.accesses,
             distinct_pages: 33_792,
             mapped_share: 0.0123,
-            is_mapped: false,
             shared_bytes: Bytes(2 << 20),
             readahead_bytes: Bytes(128 << 10),
+            ..CaptureReport::default()
         },
         memory: MEMORY,
         traffic: Traffic { read_pages: 1_000_000, written_pages: 20, ..Traffic::default() },
         curve: curve.points.clone(),
         footprint_bytes: curve.footprint_bytes,
         recommend: Some(recommend),
-        target: None,
-        readahead: Vec::new(),
         verify,
-        time: None,
         repeatable: Some(true),
-        files: Vec::new(),
-        shared: Vec::new(),
         warnings: vec!["a warning about <i>things</i>".into()],
         ..SizeReport::default()
     }
@@ -102,30 +96,17 @@ fn runs(limit: Bytes) -> Vec<Verified> {
         cache_bytes,
         predicted_fills_low: fills,
         predicted_fills_high: fills,
-        predicted_seconds_low: None,
-        predicted_seconds_high: None,
         measured_fills: fills + fills / 50,
         measured_seconds: 0.5 + fills as f64 / 1e5,
         within_band: Some(true),
         near_band: true,
-        cliff_bytes: None,
-        meter: Meter::Tracepoint,
-        timed_out: false,
-        allowed_seconds: None,
-        killed: false,
-        exit_status: 0,
         measured_cache_bytes: cache_bytes,
-        peak_bytes: Bytes(0),
         major_faults: 6,
         read_bytes: Bytes(fills * 4096),
         written_bytes: Bytes(fills * 64),
         memory_pressure_seconds: 0.25,
         io_pressure_seconds: 0.5,
-        lost_events: 0,
-        other_bytes: Bytes(0),
-        stayed_bytes: Bytes(0),
-        samples_within_band: 0,
-        samples: Vec::new(),
+        ..Verified::default()
     };
     limits.into_iter().zip(cliff_verified()).map(run).collect()
 }
