@@ -7,8 +7,6 @@
 //! and the misses have their costs at the end. With `--prefetch`, five fields at the end count the prefetches: all, the
 //! useful, the useless, those unused at the end, and all reads of the device. A name keeps to its line: what would act on a terminal is `?`.
 
-use std::fmt::Write as _;
-
 use nbuf::experiment::result::{CurveDocument, CurvePoint, PolicyCurve};
 
 use super::super::text::field;
@@ -26,32 +24,35 @@ pub(crate) fn csv(document: &CurveDocument) -> String {
     out.push_str(if has_costs { ",cost,miss_cost" } else { "" });
     out.push_str(prefetches::header(document));
     out.push('\n');
-    for curve in &document.curves {
-        for point in &curve.points {
-            out += &row(curve, point, "", "");
-            if has_costs {
-                let cost = |cost: Option<f64>| cost.map_or(String::new(), |cost| cost.to_string());
-                let _ = write!(out, ",{},{}", cost(point.cost), cost(point.miss_cost));
-            }
-            out += &(prefetches::fields(document, point) + "\n");
+    let row = |curve: &PolicyCurve, point: &CurvePoint, part: &str, name: &str| {
+        let mut row = fields(curve, point, part, name);
+        if has_objects {
+            let bytes = [point.bytes, point.miss_bytes, point.miss_bytes_low];
+            row = row + "," + &bytes.map(absent).join(",");
         }
+        if has_costs {
+            row = row + "," + &[point.cost, point.miss_cost].map(absent).join(",");
+        }
+        row + &prefetches::fields(document, point) + "\n"
+    };
+    for curve in &document.curves {
+        out.extend(curve.points.iter().map(|point| row(curve, point, "", "")));
         for window in &curve.windows {
             let from = window.from_ns.to_string();
             for point in &window.points {
                 let requests = point.requests.or(Some(window.requests));
-                out += &(row(curve, &CurvePoint { requests, ..*point }, "window", &from) + "\n");
+                out += &row(curve, &CurvePoint { requests, ..*point }, "window", &from);
             }
         }
         for group in &curve.groups {
-            out.extend(group.points.iter().map(|p| row(curve, p, "group", &group.name) + "\n"));
+            out.extend(group.points.iter().map(|p| row(curve, p, "group", &group.name)));
         }
     }
     out
 }
 
-/// One row, without the costs and its end.
-fn row(curve: &PolicyCurve, point: &CurvePoint, part: &str, name: &str) -> String {
-    let absent = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
+/// The fields that each row of each document has.
+fn fields(curve: &PolicyCurve, point: &CurvePoint, part: &str, name: &str) -> String {
     let CurvePoint { pages, accesses, misses, requests, request_misses, .. } = *point;
     let page_bytes = (curve.page_bytes > 0).then_some(curve.page_bytes);
     let cache_bytes = page_bytes.map(|bytes| pages.saturating_mul(bytes));
@@ -60,9 +61,12 @@ fn row(curve: &PolicyCurve, point: &CurvePoint, part: &str, name: &str) -> Strin
     let sizes = [page_bytes, pages, cache_bytes];
     let numbers = [accesses, misses, requests, request_misses, low, high].map(absent).join(",");
     let sizes = sizes.map(absent).join(",");
-    let objects = [point.bytes, point.miss_bytes, point.miss_bytes_low].map(absent).join(",");
-    let objects = if curve.objects.is_some() { format!(",{objects}") } else { String::new() };
-    format!("{},{sizes},{numbers},{part},{}{objects}", field(&curve.policy), field(name))
+    format!("{},{sizes},{numbers},{part},{}", field(&curve.policy), field(name))
+}
+
+/// A number, or nothing.
+fn absent<T: ToString>(number: Option<T>) -> String {
+    number.map_or(String::new(), |number| number.to_string())
 }
 
 /// Whether the trace says what misses cost.
