@@ -22,6 +22,7 @@ mod keep;
 mod kept;
 mod limits;
 mod need;
+mod object;
 mod open;
 mod readahead;
 mod ready;
@@ -34,6 +35,7 @@ mod watch;
 
 pub use crate::cache::cached::{Bypass, Writes};
 pub use crate::cache::policy::Choice;
+pub use crate::disc::object::ObjectDiscError;
 pub use crate::path::nbd::{
     Address, CredentialsError, ListenError, Remote, RemoteError, RemotePlace, TrustError,
 };
