@@ -33,6 +33,8 @@ pub(crate) mod measured;
 pub(crate) mod model;
 pub(crate) mod nbd;
 pub(crate) mod null;
+#[cfg(feature = "paths")]
+pub(crate) mod object;
 #[cfg(feature = "system")]
 pub(crate) mod pool;
 #[cfg(feature = "system")]

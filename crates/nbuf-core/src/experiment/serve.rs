@@ -24,6 +24,7 @@ mod keep;
 mod kept;
 mod limits;
 mod need;
+mod object;
 mod open;
 mod readahead;
 mod ready;
@@ -36,6 +37,7 @@ mod watch;
 
 pub use crate::cache::cached::{Bypass, Writes};
 pub use crate::cache::policy::Choice;
+pub use crate::disc::object::ObjectDiscError;
 pub use crate::path::nbd::{
     Address, CredentialsError, ListenError, Remote, RemoteError, RemotePlace, TrustError,
 };

@@ -40,6 +40,7 @@ use crate::show::terminal::Terminal;
   nbuf serve --disc nbd:unix:slow.sock --size 1GiB --policy lru --listen 127.0.0.1:10809
   nbuf serve --disc file:disc.img --size 1GiB --listen 0.0.0.0:10809 --tls-cert cert.pem --tls-key key.pem --tls-ca ca.pem
   nbuf serve --disc nbds://disc.example.com/db --size 1GiB --disc-tls-ca ca.pem
+  nbuf serve --disc https://example.com/disc.img --size 1GiB    # with --features object-stores
   nbuf serve --disc file:disc.img --size 1GiB --metrics 9464
   nbuf serve --export db=file:db.img --export logs=file:logs.img --size 256MiB
   nbuf serve --disc nbd:unix:slow.sock --size 256MiB --tier /ssd/disc.tier --tier-size 4GiB --durable-tier
@@ -62,7 +63,8 @@ pub(crate) struct Args {
     ask: Option<Ask>,
 
     /// The disc: `file:PATH` for an image or a block device, `direct:PATH` for one without the page cache,
-    /// `nbd:unix:PATH`, `nbd://HOST/EXPORT` or `nbds://HOST/EXPORT` (TLS) for another NBD server
+    /// `nbd:unix:PATH`, `nbd://HOST/EXPORT` or `nbds://HOST/EXPORT` (TLS) for another NBD server. One object, read-only:
+    /// `https://HOST/PATH` or `s3://BUCKET/KEY`
     #[arg(long, value_name = "DISC", required_unless_present_any = ["config", "export"])]
     disc: Option<BackendSpec>,
 

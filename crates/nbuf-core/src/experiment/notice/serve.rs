@@ -71,6 +71,13 @@ pub enum ServeNotice<'a> {
         /// What the kernel refused.
         error: &'a io::Error,
     },
+    /// Requests to an object failed. It is reported once for each reason.
+    ObjectFailed {
+        /// The export; empty for the only one.
+        export: &'a str,
+        /// The reason.
+        why: &'a str,
+    },
     /// Settings could not change.
     Refused(&'a str),
     /// Something of the file that keeps what caches held.
@@ -156,6 +163,10 @@ impl Display for ServeNotice<'_> {
                 f,
                 "{threads} threads read and write without the page cache, as io_uring is refused ({error}); permit io_uring_setup to save them"
             ),
+            Self::ObjectFailed { export, why } => {
+                let of = if export.is_empty() { String::new() } else { format!(" of {export}") };
+                write!(f, "reads from the disc{of} fail: {why}")
+            }
             Self::State { file, export, what } => state(f, file, export, what),
             Self::Tier { file, what } => tier::words(f, file, what),
             Self::Refused(why) => write!(f, "config: nothing changed: {why}"),

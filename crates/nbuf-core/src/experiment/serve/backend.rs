@@ -4,10 +4,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::disc::object;
 use crate::path::nbd::{Remote, RemoteError};
 
-/// The backend of a server: `file:PATH`, `direct:PATH`, `nbd:unix:PATH` or a URI of NBD. `device:PATH`, and a path that
-/// begins with `/`, is a file too.
+/// The backend of a server: `file:PATH`, `direct:PATH`, `nbd:unix:PATH`, a URI of NBD, a URL of a web server or a name in
+/// an object store. `device:PATH`, and a path that begins with `/`, is a file too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BackendSpec {
     /// The image of a disc, or a block device.
@@ -16,6 +17,8 @@ pub enum BackendSpec {
     Direct(PathBuf),
     /// An export of another NBD server.
     Nbd(Remote),
+    /// One object, read-only: `https://HOST/PATH`, `s3://BUCKET/KEY`, `gs://BUCKET/KEY` or `az://CONTAINER/BLOB`.
+    Object(String),
 }
 
 /// No disc is written so.
@@ -23,8 +26,13 @@ pub enum BackendSpec {
 #[non_exhaustive]
 pub enum BackendSpecError {
     /// It begins with another word, or ends with none.
-    #[error("write file:PATH, direct:PATH, nbd:unix:PATH or nbds://HOST/EXPORT")]
+    #[error(
+        "write file:PATH, direct:PATH, nbd:unix:PATH, nbds://HOST/EXPORT, https://HOST/PATH or s3://BUCKET/KEY"
+    )]
     Unknown,
+    /// The URL has a password.
+    #[error("the URL has a user or a password, which figures would show: give one without them")]
+    Password,
     /// The address of another server.
     #[error(transparent)]
     Remote(RemoteError),
@@ -37,6 +45,7 @@ impl BackendSpec {
             Self::File(path) => Self::File(folder.join(path)),
             Self::Direct(path) => Self::Direct(folder.join(path)),
             Self::Nbd(remote) => Self::Nbd(remote.within(folder)),
+            Self::Object(address) => Self::Object(address),
         }
     }
 
@@ -56,6 +65,14 @@ impl FromStr for BackendSpec {
                 other => BackendSpecError::Remote(other),
             });
         }
+        if object::is_address(text) {
+            let host = text.split_once("://").map_or("", |(_, rest)| rest);
+            let host = host.split(['/', '?', '#']).next().unwrap_or_default();
+            if object::is_web(text) && host.contains('@') {
+                return Err(BackendSpecError::Password);
+            }
+            return Ok(Self::Object(text.to_owned()));
+        }
         let path = |rest: &str| (!rest.is_empty()).then(|| PathBuf::from(rest));
         let rest = text.strip_prefix("file:").or_else(|| text.strip_prefix("device:"));
         let rest = rest.or_else(|| text.starts_with('/').then_some(text));
@@ -71,6 +88,7 @@ impl fmt::Display for BackendSpec {
             Self::File(path) => write!(f, "file:{}", path.display()),
             Self::Direct(path) => write!(f, "direct:{}", path.display()),
             Self::Nbd(remote) => write!(f, "{remote}"),
+            Self::Object(address) => f.write_str(address),
         }
     }
 }
@@ -87,11 +105,18 @@ mod tests {
             "direct:disc.img",
             "nbd:unix:/run/socket",
             "nbds://host/x",
+            "https://host/disc.img?a=b",
+            "s3://bucket/disc.img",
         ] {
             assert_eq!(text.parse::<BackendSpec>().unwrap().to_string(), text);
         }
         for text in ["device:/dev/loop7", "/dev/loop7", "file:/dev/loop7"] {
             assert_eq!(text.parse::<BackendSpec>().unwrap().to_string(), "file:/dev/loop7");
+        }
+        let password = "https://user:secret@host/disc.img".parse::<BackendSpec>();
+        assert_eq!(password, Err(BackendSpecError::Password));
+        for text in ["http://", "ftp://host/x"] {
+            assert_eq!(text.parse::<BackendSpec>(), Err(BackendSpecError::Unknown), "{text}");
         }
         for text in ["", "file:", "device:", "disc.img", "nbd:", "nbd:unix:", "nbd:localhost"] {
             assert_eq!(text.parse::<BackendSpec>(), Err(BackendSpecError::Unknown), "{text}");

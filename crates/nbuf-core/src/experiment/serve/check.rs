@@ -10,6 +10,7 @@ use super::state::State;
 use super::tier::TierFile;
 use super::{
     Address, BackendSpec, Error, ExportSpec, RemotePlace, Spec, TierSpec, TlsSpec, TrustSpec,
+    object,
 };
 use crate::path::nbd;
 
@@ -81,6 +82,8 @@ pub(super) fn are_distinct(exports: &[ExportSpec]) -> Result<(), Error> {
                 Some(Identity::Host(addresses, host.to_ascii_lowercase(), *port))
             }
         },
+        // Nothing writes to it through a cache.
+        BackendSpec::Object(_) => None,
     };
     let may_be = |one: &ExportSpec, other: &ExportSpec| match (&one.disc, &other.disc) {
         (BackendSpec::Nbd(one), BackendSpec::Nbd(other)) => one.may_be(other),
@@ -146,6 +149,7 @@ fn look(disc: &BackendSpec) -> Result<Option<u64>, Error> {
             }
             Err(failed(std::io::Error::other("no socket")))
         }
+        BackendSpec::Object(address) => object::check(address).map(|()| None),
     }
 }
 

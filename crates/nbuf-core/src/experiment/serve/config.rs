@@ -283,7 +283,7 @@ mod tests {
             ("size = '1MiB", "line 1: "),
             (
                 "disc = 'a'",
-                "line 1: write file:PATH, direct:PATH, nbd:unix:PATH or nbds://HOST/EXPORT",
+                "line 1: write file:PATH, direct:PATH, nbd:unix:PATH, nbds://HOST/EXPORT, https://",
             ),
             ("size = 5", "line 1: invalid type: integer `5`"),
             ("clients = 3\nwrite = 'later'", "line 2: write `back`, `through` or `around`"),

@@ -4,8 +4,10 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{ConfigError, JournalError, StateError, TlsError};
+use crate::disc::object::ObjectDiscError;
 use crate::path::nbd::{DiscFileError, ServerError};
 use crate::units::Bytes;
+use crate::workload::source::ObjectError;
 
 /// Why a disc cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +24,12 @@ pub enum Error {
         /// What happened.
         error: io::Error,
     },
+    /// The object of a web server or an object store.
+    #[error(transparent)]
+    Object(#[from] ObjectDiscError),
+    /// The object store.
+    #[error(transparent)]
+    Store(#[from] ObjectError),
     /// The size of the cache.
     #[error(
         "a cache of {bytes} B is less than a page of {page_bytes} B, or 16 TiB and more: give another --size"

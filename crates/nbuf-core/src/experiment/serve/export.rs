@@ -110,7 +110,9 @@ pub struct NamedDisc {
 
 /// No named disc is written so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("write NAME=file:PATH, NAME=direct:PATH, NAME=nbd:unix:PATH or NAME=nbds://HOST/EXPORT")]
+#[error(
+    "write NAME=file:PATH, NAME=direct:PATH, NAME=nbd:unix:PATH, NAME=nbds://HOST/EXPORT or NAME=https://HOST/PATH"
+)]
 pub struct NamedDiscError;
 
 impl FromStr for NamedDisc {

@@ -57,6 +57,12 @@ impl Keeper for Keep<'_, '_> {
         self.notice(ServeNotice::Tier { file: &tier.journal(), what: &what });
     }
 
+    fn object_failed(&mut self, disc: usize, why: &str) {
+        let exports = &self.spec.exports;
+        let export = if exports.len() > 1 { &exports[disc].name } else { "" };
+        self.notice(ServeNotice::ObjectFailed { export, why });
+    }
+
     fn changed(&mut self, disc: usize, outcome: Result<(Change, Change), &str>) {
         match outcome {
             Ok((before, after)) => self.notice_changes(disc, before, after),

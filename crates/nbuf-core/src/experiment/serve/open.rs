@@ -6,10 +6,11 @@ use super::journal::JournalFile;
 use super::kept::Kept;
 use super::state::{Source, State};
 use super::tier::TierFile;
-use super::{BackendSpec, Error, ExportSpec, Spec, TrustSpec};
+use super::{BackendSpec, Error, ExportSpec, Spec, TrustSpec, object};
 use crate::cache::cached::Settings;
 use crate::clock::Stopwatch;
 use crate::disc::Disc as _;
+use crate::disc::object::REQUESTS;
 use crate::experiment::notice::{Notice, ServeNotice};
 use crate::experiment::session::Observer;
 use crate::path::nbd::{self, Backend, Instead, Offer, ServerError, Trust};
@@ -64,9 +65,10 @@ fn open(
             u32::try_from(spec.threads).unwrap_or(u32::MAX)
         }
         BackendSpec::Nbd(_) => NBD_REQUESTS,
+        BackendSpec::Object(_) => REQUESTS,
     };
     // Its times are looked at when all is written. The lock is shared with it.
-    let mut kept = None;
+    let (mut kept, mut numbers) = (None, <_>::default());
     let keep = |file: &File| file.try_clone().map(Some).map_err(ServerError::Wait);
     let disc = match &export.disc {
         BackendSpec::File(path) => {
@@ -91,8 +93,13 @@ fn open(
         }
         BackendSpec::Nbd(remote) => Backend::nbd(remote, trust, clock)
             .map_err(|error| Error::Backend { address: remote.to_string(), error })?,
+        BackendSpec::Object(address) => {
+            let disc = object::open(address, clock)?;
+            numbers = disc.numbers();
+            Backend::object(disc)
+        }
     };
-    let source = Source::of(&export.disc, kept, disc.size_bytes());
+    let source = Source::of(&export.disc, kept, disc.size_bytes(), numbers);
     let offer = Offer {
         name: export.name.clone(),
         is_default: export.is_default,

@@ -12,6 +12,8 @@ use crate::experiment::serve::BackendSpec;
 pub(in crate::experiment::serve) enum Source {
     File(File, u64),
     Nbd(String, u64),
+    /// An object: its address without a query, its size and the numbers of its version.
+    Object(String, u64, (u64, [i64; 4])),
 }
 
 impl Source {
@@ -20,6 +22,10 @@ impl Source {
             Self::Nbd(address, size_bytes) => {
                 let (address, size_bytes) = (address.clone(), *size_bytes);
                 Ok(Identity { address, size_bytes, ..Identity::default() })
+            }
+            Self::Object(address, size_bytes, (number, times)) => {
+                let (address, size_bytes) = (address.clone(), *size_bytes);
+                Ok(Identity { address, size_bytes, number: *number, times: *times })
             }
             Self::File(file, size_bytes) => {
                 let (found, size_bytes) = (file.metadata()?, *size_bytes);
@@ -48,18 +54,27 @@ impl Source {
         Ok(match self {
             Self::File(file, size_bytes) => Self::File(file.try_clone()?, *size_bytes),
             Self::Nbd(address, size_bytes) => Self::Nbd(address.clone(), *size_bytes),
+            Self::Object(address, size_bytes, numbers) => {
+                Self::Object(address.clone(), *size_bytes, *numbers)
+            }
         })
     }
 
-    /// What tells this disc from others.
+    /// What tells this disc from others. Only an object has numbers.
     pub(in crate::experiment::serve) fn of(
         disc: &BackendSpec,
         file: Option<File>,
         size_bytes: u64,
+        numbers: (u64, [i64; 4]),
     ) -> Self {
         match (disc, file) {
             (BackendSpec::File(_) | BackendSpec::Direct(_), Some(file)) => {
                 Self::File(file, size_bytes)
+            }
+            (BackendSpec::Object(address), _) => {
+                // A new signature of a URL is no other object: its version tells that.
+                let address = address.split('?').next().unwrap_or_default();
+                Self::Object(address.to_owned(), size_bytes, numbers)
             }
             _ => Self::Nbd(disc.to_string(), size_bytes),
         }

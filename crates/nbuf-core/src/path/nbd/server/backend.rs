@@ -12,6 +12,7 @@ use crate::disc::holes::{Found, Holes, Look};
 use crate::disc::nbd::address::Remote;
 use crate::disc::nbd::client::Client;
 use crate::disc::nbd::tls::Trust;
+use crate::disc::object::ObjectDisc;
 use crate::disc::pool::Pool;
 use crate::disc::{Completion, Disc};
 use crate::trace::request::Request;
@@ -25,9 +26,11 @@ pub(crate) enum Backend {
     Direct(Box<Direct>, Option<Holes>),
     /// Another NBD server.
     Nbd(Client),
+    /// An object of a web server or an object store.
+    Object(Box<ObjectDisc>),
     /// One of these with a second tier in front of it.
     Tiered(Box<TieredBackend>),
-    /// One of the first three with a journal in front of it.
+    /// One of these except the tier with a journal in front of it.
     Journaled(Box<JournaledBackend>),
 }
 
@@ -96,13 +99,19 @@ impl Backend {
         Ok(Self::Nbd(client))
     }
 
+    /// An open object.
+    pub(crate) fn object(mut object: ObjectDisc) -> Self {
+        object.wait_for_notice();
+        Self::Object(Box::new(object))
+    }
+
     /// Waits for no request when it is dropped. Those that the kernel has keep their memory.
     pub(super) fn abandon(&mut self) {
         match self {
             Self::File(pool, _) => pool.abandon(),
             Self::Direct(disc, _) => disc.abandon(),
             // A connection is closed, and a tier is let go of where it is dropped.
-            Self::Nbd(_) | Self::Tiered(_) | Self::Journaled(_) => {}
+            Self::Nbd(_) | Self::Object(_) | Self::Tiered(_) | Self::Journaled(_) => {}
         }
     }
 
@@ -111,7 +120,7 @@ impl Backend {
         match self {
             Self::File(pool, holes) => Some(Box::new((pool, holes))),
             Self::Direct(disc, holes) => Some(Box::new((disc, holes))),
-            Self::Nbd(_) | Self::Tiered(_) | Self::Journaled(_) => None,
+            Self::Nbd(_) | Self::Object(_) | Self::Tiered(_) | Self::Journaled(_) => None,
         }
     }
 
@@ -120,6 +129,7 @@ impl Backend {
         match self {
             Self::File(_, holes) | Self::Direct(_, holes) => holes.is_some(),
             Self::Nbd(client) => client.has_holes(),
+            Self::Object(_) => false,
             Self::Tiered(tiered) => tiered.disc.backing().has_holes(),
             Self::Journaled(journaled) => journaled.disc.backing().has_holes(),
         }
@@ -134,6 +144,8 @@ impl Backend {
                 }
             }
             Self::Nbd(client) => client.look(look),
+            // It has no holes to look for.
+            Self::Object(_) => {}
             Self::Tiered(tiered) => tiered.disc.backing_mut().look(look),
             Self::Journaled(journaled) => journaled.disc.backing_mut().look(look),
         }
@@ -144,6 +156,7 @@ impl Backend {
         match self {
             Self::File(_, holes) | Self::Direct(_, holes) => holes.as_ref()?.next(),
             Self::Nbd(client) => client.found(),
+            Self::Object(_) => None,
             Self::Tiered(tiered) => tiered.disc.backing_mut().found(),
             Self::Journaled(journaled) => journaled.disc.backing_mut().found(),
         }
@@ -154,6 +167,7 @@ impl Backend {
         match self {
             Self::File(..) | Self::Direct(..) => false,
             Self::Nbd(client) => client.is_read_only(),
+            Self::Object(_) => true,
             Self::Tiered(tiered) => tiered.disc.backing().is_read_only(),
             Self::Journaled(journaled) => journaled.disc.backing().is_read_only(),
         }
@@ -162,9 +176,9 @@ impl Backend {
     /// Whether its descriptor has ended, so that waiting for it would end at once.
     pub(super) fn is_broken(&self) -> bool {
         match self {
-            // What is broken behind a tier or a journal is not waited for.
-            Self::File(..) | Self::Direct(..) | Self::Tiered(_) | Self::Journaled(_) => false,
             Self::Nbd(client) => client.is_broken(),
+            // What is broken behind a tier or a journal is not waited for.
+            _ => false,
         }
     }
 
@@ -174,6 +188,7 @@ impl Backend {
             Self::File(pool, _) => pool.notice(),
             Self::Direct(disc, _) => disc.notice(),
             Self::Nbd(client) => client.notice(),
+            Self::Object(object) => object.notice(),
             Self::Tiered(tiered) => tiered.notice(),
             Self::Journaled(journaled) => journaled.notice(),
         }
@@ -185,6 +200,8 @@ impl Backend {
             Self::File(pool, _) => pool.send(),
             Self::Direct(disc, _) => disc.send(),
             Self::Nbd(client) => client.send(),
+            // Its requests are with its runtime already.
+            Self::Object(_) => {}
             Self::Tiered(tiered) => tiered.send(),
             Self::Journaled(journaled) => journaled.send(),
         }
@@ -193,7 +210,7 @@ impl Backend {
     /// Whether it has answered already what no descriptor wakes for.
     pub(super) fn has_done(&self) -> bool {
         match self {
-            Self::File(..) | Self::Direct(..) => false,
+            Self::File(..) | Self::Direct(..) | Self::Object(_) => false,
             Self::Nbd(client) => client.has_done(),
             Self::Tiered(tiered) => tiered.has_done(),
             Self::Journaled(journaled) => journaled.has_done(),
@@ -202,8 +219,8 @@ impl Backend {
 
     pub(super) fn wants_to_write(&self) -> bool {
         match self {
-            Self::File(..) | Self::Direct(..) | Self::Tiered(_) | Self::Journaled(_) => false,
             Self::Nbd(client) => client.wants_to_write(),
+            _ => false,
         }
     }
 }
@@ -214,6 +231,7 @@ impl AsFd for Backend {
             Self::File(pool, _) => pool.as_fd(),
             Self::Direct(disc, _) => disc.as_fd(),
             Self::Nbd(client) => client.as_fd(),
+            Self::Object(object) => object.as_fd(),
             Self::Tiered(tiered) => tiered.as_fd(),
             Self::Journaled(journaled) => journaled.as_fd(),
         }
@@ -226,6 +244,7 @@ impl Disc for Backend {
             Self::File(pool, _) => pool.size_bytes(),
             Self::Direct(disc, _) => disc.size_bytes(),
             Self::Nbd(client) => client.size_bytes(),
+            Self::Object(object) => object.size_bytes(),
             Self::Tiered(tiered) => tiered.disc.size_bytes(),
             Self::Journaled(journaled) => journaled.disc.size_bytes(),
         }
@@ -236,6 +255,7 @@ impl Disc for Backend {
             Self::File(pool, _) => pool.submit(now, request, data),
             Self::Direct(disc, _) => disc.submit(now, request, data),
             Self::Nbd(client) => client.submit(now, request, data),
+            Self::Object(object) => object.submit(now, request, data),
             Self::Tiered(tiered) => tiered.disc.submit(now, request, data),
             Self::Journaled(journaled) => journaled.disc.submit(now, request, data),
         }
@@ -246,6 +266,7 @@ impl Disc for Backend {
             Self::File(pool, _) => pool.next_completion(until),
             Self::Direct(disc, _) => disc.next_completion(until),
             Self::Nbd(client) => client.next_completion(until),
+            Self::Object(object) => object.next_completion(until),
             Self::Tiered(tiered) => tiered.next_completion(until),
             Self::Journaled(journaled) => journaled.disc.next_completion(until),
         }
@@ -256,6 +277,7 @@ impl Disc for Backend {
             Self::File(pool, _) => pool.under_way(),
             Self::Direct(disc, _) => disc.under_way(),
             Self::Nbd(client) => client.under_way(),
+            Self::Object(object) => object.under_way(),
             Self::Tiered(tiered) => tiered.disc.under_way(),
             Self::Journaled(journaled) => journaled.disc.under_way(),
         }

@@ -22,6 +22,9 @@ pub(crate) trait Keeper {
     /// The journal of a disc failed, for this reason, while the disc lacked this many bytes of it.
     fn journal_lost(&mut self, disc: usize, why: &str, owed_bytes: u64);
 
+    /// Requests to the object of a disc failed, for this reason.
+    fn object_failed(&mut self, disc: usize, why: &str);
+
     /// A change of a disc that a signal asked for is made, from one to the other, or was refused.
     fn changed(&mut self, disc: usize, outcome: Result<(Change, Change), &str>);
 }
@@ -61,6 +64,9 @@ impl Server {
         for (disc, served) in self.discs.iter_mut().enumerate() {
             if let Some(is_aside) = served.stepped() {
                 keeper.stepped(disc, is_aside);
+            }
+            if let Some(why) = served.cache.disc().complaint() {
+                keeper.object_failed(disc, &why);
             }
             if let Some(why) = served.lost_tier() {
                 keeper.tier_lost(disc, &why);

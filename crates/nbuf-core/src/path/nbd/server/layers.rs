@@ -64,6 +64,16 @@ impl Backend {
         }
     }
 
+    /// Why requests to an object failed, once for each reason.
+    pub(super) fn complaint(&self) -> Option<String> {
+        match self {
+            Self::Object(object) => object.complaint(),
+            Self::Tiered(tiered) => tiered.disc.backing().complaint(),
+            Self::Journaled(journaled) => journaled.disc.backing().complaint(),
+            Self::File(..) | Self::Direct(..) | Self::Nbd(_) => None,
+        }
+    }
+
     /// Uses the second tier no more, if there is one, for this reason.
     pub(crate) fn lose_tier(&mut self, why: String) {
         if let Self::Tiered(tiered) = self {

@@ -21,6 +21,8 @@ mod failed;
 mod name;
 #[cfg(feature = "object-stores")]
 mod parts;
+#[cfg(all(feature = "object-stores", feature = "paths"))]
+mod reach;
 #[cfg(feature = "object-stores")]
 mod store;
 
@@ -35,6 +37,8 @@ use super::progress::Progress;
 use absent as here;
 pub use error::ObjectError;
 pub(crate) use name::is_object;
+#[cfg(all(feature = "object-stores", feature = "paths"))]
+pub(crate) use reach::{Reached, reach};
 #[cfg(feature = "object-stores")]
 use store as here;
 

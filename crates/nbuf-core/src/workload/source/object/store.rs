@@ -134,7 +134,7 @@ fn environment() -> u64 {
     hasher.finish()
 }
 
-fn object(name: &Name, meta: ObjectMeta) -> Object {
+pub(super) fn object(name: &Name, meta: ObjectMeta) -> Object {
     let modified_ns = i128::from(meta.last_modified.timestamp()) * 1_000_000_000
         + i128::from(meta.last_modified.timestamp_subsec_nanos());
     let tag = meta.e_tag;
