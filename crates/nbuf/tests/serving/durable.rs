@@ -7,7 +7,7 @@ use std::process::Command;
 
 use rustix::fs::{XattrFlags, fremovexattr, fsetxattr};
 
-use super::Server;
+use super::{Nbdkit, Server};
 use crate::MIB;
 use crate::support::{Place, skip};
 
@@ -255,4 +255,32 @@ fn a_lost_journal_fails_writes_and_flushes_and_keeps_the_count() {
     assert_eq!(said.matches("tier.journal has failed (").count(), 1, "{said}");
     assert!(said.contains("free some space on the file system of the journal)"), "{said}");
     assert!(said.contains("524288 bytes were acknowledged and are not on the disc"), "{said}");
+}
+
+#[test]
+fn a_backend_server_without_zeros_and_trims_gets_what_the_journal_promised() {
+    const TRIM: u16 = 4;
+    const WRITE_ZEROES: u16 = 6;
+    let place = Place::new();
+    let path = place.path("disc.img");
+    File::create(&path).unwrap().set_len(8 * MIB as u64).unwrap();
+    let file = format!("file={}", path.display());
+    let filters = ["--filter=error", "--filter=nozero"];
+    let plugin = ["file", file.as_str(), "zeromode=none", "error-trim-rate=100%"];
+    let kit = Nbdkit::start(place.path("kit"), &[&filters[..], &plugin].concat());
+    let trusting = ["--durable-tier", "--tier-trust"];
+    let server = start(&place, &kit.uri(), &place.path("tier"), &trusting);
+    let mut data = work(&server);
+    let mut client = server.client();
+    for (kind, chunk) in [(WRITE_ZEROES, 0), (TRIM, 2)] {
+        client.send(0, kind, (chunk * CHUNK) as u64, 64 << 10);
+        assert_eq!(client.reply(), Some(0), "{kind}");
+    }
+    assert_eq!(client.flush(), Some(0));
+    let (status, said) = server.end();
+    assert_eq!(status, 0, "{said}");
+    data[..CHUNK].fill(0);
+    let seen = fs::read(&path).unwrap();
+    // What is trimmed may be anything.
+    assert!(seen[..2 * CHUNK] == data[..2 * CHUNK] && seen[3 * CHUNK..] == data[3 * CHUNK..]);
 }

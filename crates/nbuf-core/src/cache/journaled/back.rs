@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use super::owed::{Extent, gather};
 use super::{Job, Journaled};
-use crate::disc::{Disc, DiscError};
+use crate::disc::{Completion, Disc, DiscError};
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
 
@@ -45,6 +45,12 @@ impl Back {
     pub(super) fn is_idle(&self) -> bool {
         matches!(self.round, Round::None)
     }
+}
+
+/// What a disc refused that it has to have. A trim is a hint: with the old bytes there it is done too.
+pub(super) fn refused(completion: Completion) -> Option<DiscError> {
+    let Request { op, zeros, .. } = completion.request;
+    completion.outcome.err().filter(|_| op != Op::Discard || zeros)
 }
 
 impl<D: Disc, J: Disc> Journaled<D, J> {
@@ -94,10 +100,10 @@ impl<D: Disc, J: Disc> Journaled<D, J> {
     }
 
     /// The disc has answered a write.
-    pub(super) fn written_back(&mut self, outcome: Result<(), DiscError>) {
+    pub(super) fn written_back(&mut self, completion: Completion) {
         if let Round::Writing { left, under_way, error, .. } = &mut self.back.round {
             *under_way -= 1;
-            if let Err(why) = outcome {
+            if let Some(why) = refused(completion) {
                 left.clear();
                 error.get_or_insert(why);
             }

@@ -226,7 +226,7 @@ impl<D: Disc, J: Disc> Journaled<D, J> {
                 let request = pending.request;
                 self.complete(Completion { request, data, at, breakdown, outcome });
             }
-            Some(Job::Back) => self.written_back(completion.outcome),
+            Some(Job::Back) => self.written_back(completion),
             Some(Job::Flush) => self.backing_flushed(completion.outcome),
             None => {}
         }

@@ -5,6 +5,7 @@
 //! that it was safe: a later record, and the note behind the last flush. Neither shows it of the last flushed record if a
 //! power cut took the note and that record is damaged too.
 
+use super::back::refused;
 use super::note::{NOTE_BYTE, Note};
 use super::owed::{Extent, Owed, gather};
 use super::record::{Checkpoint, Head, PAGE_BYTES, RING_BYTE};
@@ -175,7 +176,7 @@ pub(crate) fn write_back<D: Disc>(
         }
         let completion = disc.next_completion(Nanos::MAX).ok_or_else(gone)?;
         under_way -= 1;
-        if let Err(error) = completion.outcome {
+        if let Some(error) = refused(completion) {
             failed.get_or_insert(error);
         }
     }

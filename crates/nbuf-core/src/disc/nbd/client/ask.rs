@@ -8,6 +8,8 @@ use crate::trace::request::{Op, Request};
 const PART_BYTES: u64 = 1 << 30;
 /// The longest part of a write: what the protocol permits a client that did not ask for the limit.
 const WRITE_PART_BYTES: u64 = 32 << 20;
+/// The longest part of zeros that are sent as data.
+const ZEROS_PART_BYTES: u64 = 1 << 20;
 
 /// Bytes that wait for the next look at completions.
 const SENT_AT_ONCE_BYTES: usize = 64 << 10;
@@ -15,23 +17,17 @@ const SENT_AT_ONCE_BYTES: usize = 64 << 10;
 impl Client {
     /// The header for a request; an error if the server does not take it.
     fn header(&self, request: &Request) -> Result<Header, String> {
-        let has = |flag: u16, what: &str| {
-            let missing = || format!("the backend server does not take {what}");
-            if self.flags & flag == 0 { Err(missing()) } else { Ok(()) }
-        };
         let mut flags = 0;
         if request.durable && self.flags & export::SEND_FUA != 0 {
             flags |= flag::FUA;
         }
         let command = match request.op {
             Op::Read => command::READ,
-            Op::Write => command::WRITE,
             Op::Flush => command::FLUSH,
-            Op::Discard if request.zeros => {
-                has(export::SEND_WRITE_ZEROES, "zeros")?;
-                command::WRITE_ZEROES
-            }
-            Op::Discard => command::TRIM,
+            Op::Discard if !request.zeros => command::TRIM,
+            Op::Discard if self.flags & export::SEND_WRITE_ZEROES != 0 => command::WRITE_ZEROES,
+            // Zeros as data do the same. A journal has promised them already, so they cannot be refused.
+            Op::Write | Op::Discard => command::WRITE,
         };
         let length = request.length_bytes;
         if request.op != Op::Discard && length > u32::MAX.into() {
@@ -48,7 +44,9 @@ impl Client {
                 return self.answer(pending.request, pending.data, pending.came, Some(what));
             }
         };
+        let is_data = header.command == command::WRITE;
         let most = match pending.request.op {
+            Op::Discard if is_data => ZEROS_PART_BYTES,
             Op::Discard => PART_BYTES,
             Op::Write => WRITE_PART_BYTES,
             Op::Read | Op::Flush => u64::MAX,
@@ -58,9 +56,11 @@ impl Client {
         pending.left_bytes -= length;
         Header { offset: header.offset + from, length, ..header }
             .write(Form::Simple, &mut self.out);
+        let whole = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         if pending.request.op == Op::Write {
-            let whole = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
             self.out.extend_from_slice(&pending.data[whole(from)..whole(from + length)]);
+        } else if is_data {
+            self.out.resize(self.out.len() + whole(length), 0);
         }
         self.await_reply(pending);
     }
