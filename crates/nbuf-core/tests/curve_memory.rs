@@ -108,7 +108,7 @@ const CASES: [Case; 5] = [
     ("lru", None, Unit::Bytes, false, 40.0),
     ("lru,opt", SIZES, Unit::Keys, false, f64::MAX),
     ("lru,opt", None, Unit::Keys, true, f64::MAX),
-    ("s3-fifo,arc", SIZES, Unit::Keys, false, f64::MAX),
+    ("s3-fifo,2q", SIZES, Unit::Keys, false, f64::MAX),
 ];
 
 /// Which case a process of its own is to measure.

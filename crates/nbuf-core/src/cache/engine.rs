@@ -7,6 +7,7 @@
 //! Invariant: an engine counts the same as the plain file of its policy, whatever way it takes.
 //! Cost: the cost of the policy, times the sizes; [`bytes()`] returns the memory beforehand.
 
+mod arc;
 mod clock;
 mod fifo;
 mod grid;
@@ -14,6 +15,7 @@ mod marked;
 mod moments;
 mod optimum;
 mod plain;
+mod recency;
 mod s3_fifo;
 mod sieve;
 mod stack;
@@ -131,6 +133,11 @@ pub(super) fn sieve(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
 /// S3-FIFO, many sizes at once.
 pub(super) fn s3_fifo(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
     grid::grid::<s3_fifo::S3FifoLanes>(sizes_pages, seed)
+}
+
+/// ARC, many sizes at once.
+pub(super) fn arc(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
+    grid::grid::<arc::ArcLanes>(sizes_pages, seed)
 }
 
 /// The engine of a policy for these sizes: any order, repetitions and zero allowed.

@@ -46,6 +46,7 @@ pub use access::{Access, Cause, NEVER, Outcome};
 pub(crate) use active_inactive::ActiveInactive;
 pub use any::AnyPolicy;
 pub(crate) use arc::Arc;
+pub(in crate::cache) use arc::ArcLengths;
 pub(crate) use car::Car;
 pub use choice::{Choice, ChoiceError};
 pub(crate) use clock::Clock;
@@ -203,7 +204,15 @@ pub const POLICIES: &[Row] = &[
         objects: Some(objects::objects::<LruK>),
         ..Row::of::<LruK>("lru-2", "evicts by the second last use", "O'Neil et al. 1993", 20)
     },
-    Row::of::<Arc>("arc", "balances recency and frequency by itself", "Megiddo and Modha 2003", 9),
+    Row {
+        engine: engine::arc,
+        ..Row::of::<Arc>(
+            "arc",
+            "balances recency and frequency by itself",
+            "Megiddo and Modha 2003",
+            9,
+        )
+    },
     Row::of::<Car>("car", "ARC on clocks", "Bansal and Modha 2004", 10),
     Row {
         settable: Some(&Lirs::SETTABLE),

@@ -89,6 +89,7 @@ pub(crate) mod tracefs;
 pub(crate) mod usage;
 #[cfg(feature = "system")]
 pub(crate) mod wake_ring;
+pub(crate) mod wide;
 
 #[cfg(feature = "system")]
 use std::io;

@@ -1,8 +1,9 @@
 //! Sixteen sizes of a policy side by side: the state of a page at all of them is in one line of
 //! memory, so that an access looks for it once.
 //!
-//! Only for policies whose hits change little: FIFO, CLOCK, SIEVE, S3-FIFO. Each has a file of its own
-//! that says how a miss is served; this one counts. When a page is removed, which leaves gaps that the
+//! Only for policies whose hits change little, FIFO, CLOCK, SIEVE and S3-FIFO, and for those whose lists
+//! have the order of the last uses: ARC. Each has a file of its own that says how a miss is served;
+//! this one counts. When a page is removed, which leaves gaps that the
 //! grid does not know, all goes on in the plain files of the policy, from where they are.
 //!
 //! Invariant: at every size and moment the same pages as in the plain file.
@@ -19,6 +20,8 @@ const PAGES_MAX: u64 = 1 << 30;
 
 /// Accesses between asking for what is known of a page and looking at it.
 const AHEAD: usize = 12;
+/// The same for what follows from it.
+const LINKS_AHEAD: usize = 6;
 
 /// A policy at sixteen sizes.
 pub(super) trait Lanes: Send {
@@ -47,6 +50,10 @@ pub(super) trait Lanes: Send {
 
     /// Starts to load what is known of a page.
     fn prefetch(&self, page: u32);
+
+    /// Starts to load what is behind that, some accesses later.
+    #[inline]
+    fn prefetch_links(&self, _page: u32) {}
 
     /// The plain policy in the same state.
     fn policy(&self, lane: usize, capacity: u32) -> Self::Policy;
@@ -184,11 +191,19 @@ impl<L: Lanes> Block<L> {
         }
     }
 
+    #[inline]
+    fn prefetch(&self, pages: &[u32], at: usize) {
+        if let Some(&later) = pages.get(at + AHEAD) {
+            self.lanes.prefetch(later);
+        }
+        if let Some(&later) = pages.get(at + LINKS_AHEAD) {
+            self.lanes.prefetch_links(later);
+        }
+    }
+
     fn access_single(&mut self, pages: &[u32]) {
         for (at, &page) in pages.iter().enumerate() {
-            if let Some(&later) = pages.get(at + AHEAD) {
-                self.lanes.prefetch(later);
-            }
+            self.prefetch(pages, at);
             self.lanes.access(page);
         }
     }
@@ -198,9 +213,7 @@ impl<L: Lanes> Block<L> {
         for &end in ends {
             let mut request = 0;
             while at < end as usize {
-                if let Some(&later) = pages.get(at + AHEAD) {
-                    self.lanes.prefetch(later);
-                }
+                self.prefetch(pages, at);
                 request |= self.lanes.access(pages[at]);
                 at += 1;
             }
@@ -217,6 +230,7 @@ impl<L: Lanes> Block<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cache::engine::arc::ArcLanes;
     use crate::cache::engine::clock::ClockLanes;
     use crate::cache::engine::fifo::FifoLanes;
     use crate::cache::engine::s3_fifo::S3FifoLanes;
@@ -261,6 +275,7 @@ mod tests {
         check_counts::<ClockLanes>();
         check_counts::<SieveLanes>();
         check_counts::<S3FifoLanes>();
+        check_counts::<ArcLanes>();
     }
 
     /// Lane by lane and access by access against the plain file; and what a plain file that takes
@@ -270,9 +285,11 @@ mod tests {
         let mut lanes = L::new(sizes);
         let plain = |size: u32| (size > 0).then(|| L::Policy::new(size, 1));
         let mut plain: Vec<_> = sizes.map(plain).into_iter().collect();
-        lanes.prepare(1000, 100_000);
         let mut state = 1_u32;
         for n in 0..60_000_u32 {
+            if n % 1000 == 0 {
+                lanes.prepare(1000, 1000);
+            }
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let page = (state >> 16) % pages;
             let page = page.min((state >> 4) % pages);
@@ -309,6 +326,14 @@ mod tests {
         // With few pages, some are forgotten and come back so often that their states are full.
         for pages in [9, 14, 40, 300, 1000] {
             check::<S3FifoLanes>(pages);
+        }
+    }
+
+    #[test]
+    fn lanes_of_arc_equal_the_plain_file() {
+        // With few pages, some caches hold them all.
+        for pages in [2, 9, 40, 300, 1000] {
+            check::<ArcLanes>(pages);
         }
     }
 }

@@ -16,6 +16,39 @@ const AGAIN: Name = 1;
 const ONCE_GONE: Name = 2;
 const AGAIN_GONE: Name = 3;
 
+/// How many pages each list has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::cache) struct ArcLengths {
+    pub(in crate::cache) once: u32,
+    pub(in crate::cache) again: u32,
+    pub(in crate::cache) once_gone: u32,
+    pub(in crate::cache) again_gone: u32,
+}
+
+impl ArcLengths {
+    /// Pages that are there or remembered.
+    pub(in crate::cache) fn all(&self) -> u64 {
+        [self.once, self.again, self.once_gone, self.again_gone].map(u64::from).iter().sum()
+    }
+
+    /// Where the boundary belongs, now that a page comes back from the ghosts of pages used again, or once.
+    pub(in crate::cache) fn adapted(&self, target: f64, capacity: u32, were_again: bool) -> f64 {
+        let [once, again] = [self.once_gone, self.again_gone].map(f64::from);
+        if were_again {
+            (target - (once / again).max(1.0)).max(0.0)
+        } else {
+            (target + (again / once).max(1.0)).min(f64::from(capacity))
+        }
+    }
+
+    /// Whether the first list gives a page up. It must be longer than its target, or as long if a page
+    /// comes back from the ghosts of the other.
+    pub(in crate::cache) fn takes_from_once(&self, target: f64, from_again: bool) -> bool {
+        let once = f64::from(self.once);
+        once > 0.0 && (once > target || (from_again && once >= target))
+    }
+}
+
 /// ARC: two LRU lists, two ghost lists, and an adaptive target between them.
 #[derive(Clone, Debug)]
 pub(crate) struct Arc {
@@ -28,6 +61,21 @@ pub(crate) struct Arc {
 }
 
 impl Arc {
+    /// A cache with these pages in its lists and their ghosts, each from the oldest.
+    pub(in crate::cache) fn resumed(
+        capacity: u32,
+        once_target: f64,
+        queues: [Vec<u32>; 4],
+    ) -> Self {
+        let mut resumed = Self { once_target, ..Self::new(capacity, 0) };
+        for (queue, pages) in (ONCE..).zip(queues) {
+            for page in pages {
+                resumed.enter(page, queue);
+            }
+        }
+        resumed
+    }
+
     fn place(&self, page: u32) -> Option<Name> {
         u32::from(self.places.get(page)).checked_sub(1)
     }
@@ -48,26 +96,20 @@ impl Arc {
         }
     }
 
-    /// Where the boundary belongs, now that a page comes back from these ghosts.
-    fn adapted(&self, ghosts: Name) -> f64 {
-        let [once, again] = [ONCE_GONE, AGAIN_GONE].map(|queue| f64::from(self.queues.len(queue)));
-        if ghosts == ONCE_GONE {
-            (self.once_target + (again / once).max(1.0)).min(f64::from(self.capacity))
-        } else {
-            (self.once_target - (once / again).max(1.0)).max(0.0)
-        }
+    fn lengths(&self) -> ArcLengths {
+        let [once, again, once_gone, again_gone] =
+            [ONCE, AGAIN, ONCE_GONE, AGAIN_GONE].map(|queue| self.queues.len(queue));
+        ArcLengths { once, again, once_gone, again_gone }
     }
 
-    /// Moves a page to the ghosts of its list: of the first one, if that is longer than its target,
-    /// or as long while a page comes back from the ghosts of the other.
+    /// Moves a page to the ghosts of its list.
     fn evict(
         &mut self,
         target: f64,
         from_again: bool,
         is_evictable: &mut impl FnMut(u32) -> bool,
     ) -> Option<u32> {
-        let once = f64::from(self.queues.len(ONCE));
-        let is_long = once > 0.0 && (once > target || (from_again && once >= target));
+        let is_long = self.lengths().takes_from_once(target, from_again);
         let order = if is_long { [ONCE, AGAIN] } else { [AGAIN, ONCE] };
         let victim = self.queues.oldest_of(order, is_evictable)?;
         let ghosts = if self.place(victim) == Some(ONCE) { ONCE_GONE } else { AGAIN_GONE };
@@ -81,8 +123,7 @@ impl Arc {
         if self.queues.len(ONCE) + self.queues.len(ONCE_GONE) >= self.capacity {
             self.forget_oldest(ONCE_GONE);
         }
-        let all: u32 = (ONCE..=AGAIN_GONE).map(|queue| self.queues.len(queue)).sum();
-        if u64::from(all) >= 2 * u64::from(self.capacity) {
+        if self.lengths().all() >= 2 * u64::from(self.capacity) {
             self.forget_oldest(AGAIN_GONE);
         }
     }
@@ -118,7 +159,9 @@ impl Policy for Arc {
             return Outcome::Hit;
         }
         let ghosts = place.filter(|_| cause == Cause::Demand);
-        let target = ghosts.map_or(self.once_target, |ghosts| self.adapted(ghosts));
+        let target = ghosts.map_or(self.once_target, |ghosts| {
+            self.lengths().adapted(self.once_target, self.capacity, ghosts == AGAIN_GONE)
+        });
         let mut evicted = None;
         if self.len() == self.capacity {
             evicted = self.evict(target, ghosts == Some(AGAIN_GONE), &mut is_evictable);
