@@ -128,10 +128,26 @@ impl Running {
         let Some(process) = self.processes.first().copied().or_else(in_group) else {
             return Vec::new();
         };
-        let words = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-        let words = words.split(|&byte| byte == 0).filter(|word| !word.is_empty());
-        words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+        let mut words = arguments(process);
+        for _ in 0..EXEC_LOOKS {
+            if words.is_empty() && !threads(process).is_empty() {
+                std::thread::sleep(EXEC_PAUSE);
+                words = arguments(process);
+            }
+        }
+        words
     }
+}
+
+/// A process that executes another program has no arguments for a moment, as one of a container does at its start. It is
+/// looked at so often, with so long a pause.
+const EXEC_LOOKS: u32 = 50;
+const EXEC_PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
+
+fn arguments(process: u32) -> Vec<String> {
+    let words = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let words = words.split(|&byte| byte == 0).filter(|word| !word.is_empty());
+    words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
 }
 
 /// Whether the user may trace a process: root may, and others may if it is their own and its memory is
