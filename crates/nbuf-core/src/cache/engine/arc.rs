@@ -9,7 +9,7 @@
 
 use super::grid::{LANES, Lanes};
 use super::recency::{Ends, Recency, bits_from};
-use crate::cache::policy::{Arc, ArcLengths, Policy};
+use crate::cache::policy::{Arc, ArcLengths};
 
 /// The ends of the lists: pages used once, used again, and the ghosts of both.
 const ONCE: usize = 0;

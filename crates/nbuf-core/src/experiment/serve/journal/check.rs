@@ -49,7 +49,7 @@ fn check(
 ) -> Result<(), Error> {
     let wrong = |error| JournalError::File { journal: path.to_owned(), error };
     let disc = disc.try_clone().map_err(wrong)?;
-    let source = Source::of(&export.disc, Some(disc), size_bytes);
+    let source = Source::File(disc, size_bytes);
     let (unmarkable, seen) = match Mark::of(&source) {
         Ok((_, seen)) => (None, seen),
         Err(error) => (Some(error), None),
