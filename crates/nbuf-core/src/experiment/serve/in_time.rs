@@ -112,7 +112,7 @@ mod tests {
     /// Each of these works would be waited for without end.
     #[test]
     fn a_second_signal_ends_the_wait_in_whichever_step_it_comes() {
-        let limit = Duration::from_secs(3600);
+        let limit = Duration::from_hours(1);
         for steps_before in [0, 1, 3] {
             static HAS_COME: AtomicBool = AtomicBool::new(false);
             HAS_COME.store(false, Ordering::SeqCst);
