@@ -2,7 +2,7 @@
 //!
 //! Makes a disc image from Debian packages once, in `target/vm`, boots it in QEMU, and sizes a few programs of
 //! `cargo xtask accuracy` there. It compares counts alone, because an emulated processor says nothing of time. Takes an
-//! hour at most, as root.
+//! hour at most, as root. It writes only into `target/vm`, and leaves no process or mount (`contained`).
 
 mod contained;
 mod image;
@@ -57,11 +57,13 @@ impl Spec {
 
 /// One line about the first thing that this machine does not have.
 pub fn missing() -> Option<String> {
-    let is_root =
-        fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let has = |name: &str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    first_missing(std::env::consts::ARCH, is_root, has)
+    first_missing(std::env::consts::ARCH, is_root(), has)
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
 }
 
 fn first_missing(architecture: &str, is_root: bool, has: impl Fn(&str) -> bool) -> Option<String> {
