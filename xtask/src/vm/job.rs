@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::serial::DONE;
 use crate::accuracy::{Program, tree};
@@ -13,6 +13,8 @@ use crate::process;
 
 /// Room for nbuf, the tree of files and the scripts.
 const SIZE: &str = "512M";
+/// Room for the traces.
+const SIZE_KEPT: &str = "1G";
 /// Minutes of a boot that are not for the programs: booting an emulated machine, and making the data.
 const MINUTES_OTHER: u32 = 15;
 /// Shares of the footprint that are left as cache.
@@ -22,6 +24,7 @@ const AT: &str = "75%,50%,25%";
 const FUNCTIONS: &str = r#"out=/dev/ttyS1
 stty -F $out raw -echo 2>/dev/null
 lru=/sys/kernel/mm/lru_gen/enabled
+mkdir -p /kept && mount /dev/vdc /kept
 say() { printf '%s\n' "$*" >$out; }
 data() {
     mkdir -p /data/$1 && cd /data/$1 || return
@@ -33,8 +36,9 @@ size() {
     say "@begin $1 $2 $(cat $lru 2>/dev/null)"
     cd /data/$1
     if [ -f /job/$1.before ]; then set -- "$1" "$2" "$3" --prepare "$(cat /job/$1.before)"; fi
-    name=$1 seconds=$3; shift 3
-    /job/nbuf size -q --yes --json --force --max-time ${seconds}s --verify-at $at "$@" \
+    name=$1 wanted=$2 seconds=$3; shift 3
+    /job/nbuf size -q --yes --json --force --max-time ${seconds}s --verify-at $at \
+        --trace-out /kept/$name-$wanted.parquet "$@" \
         -- sh /job/$name.run >/tmp/out 2>/tmp/err
     status=$?
     cat /tmp/out >$out
@@ -46,16 +50,17 @@ say "@fact cgroup $(stat -fc %T /sys/fs/cgroup)"
 say "@fact init $(cat /proc/1/comm)"
 "#;
 
-/// Makes the disc in this folder.
-pub(super) fn disc(
+/// Makes both discs in this folder: the job, and an empty one for what it keeps.
+pub(super) fn discs(
     folder: &Path,
     nbuf: &Path,
     programs: &[&Program],
     minutes: u32,
-) -> Result<PathBuf> {
-    let content = folder.join("job");
+) -> Result<Discs> {
+    let content = folder.join("content");
     fs::create_dir(&content)?;
-    fs::copy(nbuf, content.join("nbuf"))?;
+    fs::copy(nbuf, content.join("nbuf"))
+        .with_context(|| format!("no {}; `cargo build --release` makes it", nbuf.display()))?;
     if programs.iter().any(|program| program.tree) {
         tree(&content.join("tree"))?;
     }
@@ -68,11 +73,31 @@ pub(super) fn disc(
         }
     }
     fs::write(content.join("run.sh"), script(programs, minutes))?;
-    let disc = folder.join("job.ext4");
+    let discs = Discs { job: folder.join("job.ext4"), kept: folder.join("kept.ext4") };
     let mut make = Command::new("mke2fs");
-    make.args(["-q", "-t", "ext4", "-d"]).arg(&content).arg(&disc).arg(SIZE);
+    make.args(["-q", "-t", "ext4", "-d"]).arg(&content).arg(&discs.job).arg(SIZE);
     process::run(&mut make)?;
-    Ok(disc)
+    let mut make = Command::new("mke2fs");
+    process::run(make.args(["-q", "-t", "ext4"]).arg(&discs.kept).arg(SIZE_KEPT))?;
+    Ok(discs)
+}
+
+/// The discs of a boot.
+#[derive(Debug)]
+pub(super) struct Discs {
+    pub(super) job: PathBuf,
+    pub(super) kept: PathBuf,
+}
+
+impl Discs {
+    /// Copies what the job kept into this folder, without a mount.
+    pub(super) fn copy_kept(&self, to: &Path) -> Result<()> {
+        fs::create_dir_all(to)?;
+        let mut copy = Command::new("debugfs");
+        copy.arg("-R").arg(format!("rdump / {}", to.display())).arg(&self.kept);
+        // It also says which version it is.
+        process::run(copy.stderr(Stdio::null()))
+    }
 }
 
 /// The script: data first, then each program with the multi-generational LRU on and off.
@@ -90,7 +115,7 @@ fn script(programs: &[&Program], minutes: u32) -> String {
             let _ = writeln!(text, "size {} {name} {seconds}", program.name);
         }
     }
-    let _ = writeln!(text, "say \"{DONE}\"");
+    let _ = writeln!(text, "umount /kept\nsay \"{DONE}\"");
     text
 }
 
@@ -117,6 +142,7 @@ mod tests {
                 "echo n >$lru 2>/dev/null",
                 "size sqlite3 off 600",
                 "size grep off 600",
+                "umount /kept",
                 "say \"@done\"",
             ]
         );

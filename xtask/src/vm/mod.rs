@@ -2,8 +2,9 @@
 //!
 //! Makes a disc image from Debian packages once, in `target/vm`, boots it in QEMU, and sizes a few programs of
 //! `cargo xtask accuracy` there. It compares counts alone, because an emulated processor says nothing of time. Takes an
-//! hour at most, as root.
+//! hour at most, as root. It writes only into `target/vm`, and leaves no process or mount (`contained`).
 
+mod contained;
 mod image;
 mod job;
 mod machine;
@@ -13,11 +14,10 @@ mod table;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
-use crate::accuracy::{Place, Program};
+use crate::accuracy::Program;
 use image::Image;
 pub use image::Kernel;
 
@@ -57,11 +57,13 @@ impl Spec {
 
 /// One line about the first thing that this machine does not have.
 pub fn missing() -> Option<String> {
-    let is_root =
-        fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let has = |name: &str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    first_missing(std::env::consts::ARCH, is_root, has)
+    first_missing(std::env::consts::ARCH, is_root(), has)
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
 }
 
 fn first_missing(architecture: &str, is_root: bool, has: impl Fn(&str) -> bool) -> Option<String> {
@@ -75,6 +77,8 @@ fn first_missing(architecture: &str, is_root: bool, has: impl Fn(&str) -> bool) 
         ("debootstrap", "debootstrap"),
         (machine::QEMU, "qemu-system-x86"),
         ("mke2fs", "e2fsprogs"),
+        ("setpriv", "util-linux"),
+        ("unshare", "util-linux"),
     ];
     let (program, package) = needed.into_iter().find(|(program, _)| !has(program))?;
     Some(format!("vm: skipped, no program `{program}`; install it: `apt-get install {package}`"))
@@ -82,33 +86,44 @@ fn first_missing(architecture: &str, is_root: bool, has: impl Fn(&str) -> bool) 
 
 /// Boots the machine, and returns the table of its counts.
 pub fn run(repository: &Path, nbuf: &Path, spec: &Spec) -> Result<String> {
+    ensure!(nbuf.is_file(), "no {}; `cargo build --release` makes it", nbuf.display());
     let folder = repository.join("target/vm");
+    fs::create_dir_all(&folder)?;
+    let lock = fs::File::create(folder.join("lock"))?;
+    lock.try_lock().context("another `cargo xtask vm` runs")?;
     let image = Image::make(&folder, spec.kernel)?;
-    let place = Place::make("nbuf-vm")?;
+    let place = folder.join("run");
     let programs: Vec<&Program> =
         spec.programs.iter().filter_map(|name| Program::by_name(name)).collect();
-    let disc = job::disc(place.path(), nbuf, &programs, MINUTES)?;
-    let serial = place.path().join("serial");
-    let console = folder.join("console.log");
-    let has_kvm = fs::OpenOptions::new().read(true).write(true).open("/dev/kvm").is_ok();
+    // A run that was killed leaves its discs.
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir(&place)?;
+    let discs = job::discs(&place, nbuf, &programs, MINUTES)?;
+    let (serial, console) = (folder.join("serial.log"), folder.join("console.log"));
     let boot = machine::Boot {
         image: &image,
-        job: &disc,
+        job: &discs.job,
+        kept: &discs.kept,
         serial: &serial,
         console: &console,
-        has_kvm,
+        has_kvm: machine::has_kvm(),
         minutes: MINUTES,
     };
-    let command = boot.command();
-    let status = Command::new(&command[0]).args(&command[1..]).status();
-    let status = status.with_context(|| format!("cannot run {}", command[0]))?;
+    let status = contained::status(&boot.command(), &place)?;
     let text = fs::read(&serial).unwrap_or_default();
     let seen = serial::parse(&String::from_utf8_lossy(&text));
     let mut table = table::markdown(&seen);
+    let traces = folder.join("traces").join(spec.kernel.name());
+    let _ = match discs.copy_kept(&traces) {
+        Ok(()) => writeln!(table, "\nThe traces are in {}.", traces.display()),
+        Err(error) => writeln!(table, "\nno traces: {error:#}"),
+    };
     if !seen.is_done {
-        let console = console.display();
-        let _ = writeln!(table, "\nnot complete: QEMU ended with {status}; see {console}");
+        let (serial, console) = (serial.display(), console.display());
+        let _ =
+            writeln!(table, "\nnot complete: QEMU ended with {status}; see {console} and {serial}");
     }
+    fs::remove_dir_all(&place)?;
     Ok(table)
 }
 
@@ -130,7 +145,8 @@ mod tests {
             &["debootstrap", "mke2fs"],
             "vm: skipped, no program `qemu-system-x86_64`; install it: `apt-get install qemu-system-x86`",
         );
-        check("x86_64", true, &["debootstrap", "mke2fs", "qemu-system-x86_64"], "");
+        let all = ["debootstrap", "mke2fs", "qemu-system-x86_64", "setpriv", "unshare"];
+        check("x86_64", true, &all, "");
     }
 
     #[test]
