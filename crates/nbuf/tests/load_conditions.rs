@@ -110,12 +110,12 @@ fn a_second_processor_carries_as_much_more_as_without_nbuf() {
 /// How often four shells count to 60,000 within two seconds, on the first processors that are allowed.
 fn loops(place: &Place, processors: usize) -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
+    let ranges = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
     let ends = |range: &str| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         first.parse::<u32>().unwrap()..=last.parse().unwrap()
     };
-    let allowed = list.trim().split(',').flat_map(ends).take(processors);
+    let allowed = ranges.trim().split(',').flat_map(ends).take(processors);
     let allowed = allowed.map(|number| number.to_string()).collect::<Vec<_>>().join(",");
     let counts =
         "while :; do i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; echo >>counted; done";
