@@ -39,7 +39,7 @@ pub(super) fn run(words: &[String], temporary: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::io::{BufRead, BufReader};
+    use std::io::{self, BufRead, BufReader, Write};
     use std::thread;
     use std::time::Duration;
 
@@ -63,7 +63,7 @@ mod tests {
     fn what_a_killed_chore_started_ends() {
         let mut probe = Command::new(BEFORE[0]);
         if !probe.args(&BEFORE[1..]).args(["--", "true"]).status().is_ok_and(|it| it.success()) {
-            println!("skipped: namespaces are not permitted here");
+            writeln!(io::stderr(), "skipped: namespaces are not permitted here").unwrap();
             return;
         }
         // A shell stands for the chore.

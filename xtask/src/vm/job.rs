@@ -92,13 +92,16 @@ pub(super) struct Discs {
 }
 
 impl Discs {
-    /// Copies what the job kept into this folder, without a mount.
+    /// Copies what the job kept into this folder, without a mount. What an earlier run kept goes.
     pub(super) fn copy_kept(&self, to: &Path) -> Result<()> {
+        let _ = fs::remove_dir_all(to);
         fs::create_dir_all(to)?;
         let mut copy = Command::new("debugfs");
         copy.arg("-R").arg(format!("rdump / {}", to.display())).arg(&self.kept);
         // It also says which version it is.
-        process::run(copy.stderr(Stdio::null()))
+        process::run(copy.stderr(Stdio::null()))?;
+        let _ = fs::remove_dir(to.join("lost+found"));
+        Ok(())
     }
 }
 
