@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::Path;
 
 use nbuf::experiment::size::{Analysis, Ask};
-use nbuf::internal::cache::kernel::{Replacement, Stream, simulate};
+use nbuf::internal::cache::kernel::{Replacement, Rules, Stream, simulate};
 use nbuf::internal::meter::residency::Residency;
 use nbuf::trace::{CacheEvent, Device, Facts, FileId, Memory, Record, Trace};
 use nbuf::units::{Bytes, Pages, Size};
@@ -208,7 +208,8 @@ fn cold_faults_read_around_however_many_they_are() {
     };
     let records = (1..=1198).map(|number| record(number * 64));
     let stream = Stream::of(records, &["file".into()], &on_a_device(128 << 10), &[]);
-    for order in [Replacement::Lru, Replacement::ActiveInactive, Replacement::Generations] {
+    let generations = [Rules::V6_12, Rules::V6_14, Rules::V7_3].map(Replacement::Generations);
+    for order in [Replacement::Lru, Replacement::ActiveInactive].into_iter().chain(generations) {
         assert_eq!(simulate(&stream, order, Pages(100_000)).fills, 1198 * 32, "{order:?}");
     }
 }
@@ -216,12 +217,14 @@ fn cold_faults_read_around_however_many_they_are() {
 /// A recording says which order its kernel has, and the predictions are of that one.
 #[test]
 fn the_kernel_of_the_recording_chooses_the_order() {
-    let order = |multi_generational| {
-        let facts = Facts { multi_generational, ..on_a_device(0) };
+    let order = |multi_generational, kernel: &str| {
+        let facts = Facts { multi_generational, kernel: kernel.into(), ..on_a_device(0) };
         Stream::of(Vec::new(), &["file".into()], &facts, &[]).kernel_order()
     };
-    assert_eq!(order(false), Replacement::ActiveInactive);
-    assert_eq!(order(true), Replacement::Generations);
+    assert_eq!(order(false, "6.18.0"), Replacement::ActiveInactive);
+    assert_eq!(order(true, "6.12.41"), Replacement::Generations(Rules::V6_12));
+    assert_eq!(order(true, "6.18.0"), Replacement::Generations(Rules::V6_14));
+    assert_eq!(order(true, "7.3.4"), Replacement::Generations(Rules::V7_3));
 }
 
 /// Pages that calls read five times stay in the multi-generational LRU through a scan that is larger than the cache, as
@@ -246,5 +249,8 @@ fn a_scan_does_not_evict_what_is_read_often() {
     let fills = |order| simulate(&stream, order, Pages(400)).fills;
     assert_eq!(fills(Replacement::Lru), 1200);
     assert_eq!(fills(Replacement::ActiveInactive), 1100);
-    assert_eq!(fills(Replacement::Generations), 1100);
+    // By the rules of 7.3 the scan comes into the generation of what was promoted, and follows it out.
+    for (rules, want) in [(Rules::V6_12, 1100), (Rules::V6_14, 1100), (Rules::V7_3, 1200)] {
+        assert_eq!(fills(Replacement::Generations(rules)), want, "{rules:?}");
+    }
 }

@@ -119,7 +119,7 @@ pub(crate) fn predict(
         fills[AROUND.len() / 2]
     };
     if !has_active_inactive {
-        let (lru, generations) = (median(Replacement::Lru), median(Replacement::Generations));
+        let (lru, generations) = (median(Replacement::Lru), median(stream.generations()));
         return Prediction {
             limit: Some(limit),
             cache: room.bytes(),

@@ -164,6 +164,21 @@ impl List {
         }
     }
 
+    /// Makes it the last one, which is the next to leave.
+    pub(super) fn move_to_back(&mut self, arena: &mut Arena, slot: Slot) {
+        self.unlink(arena, slot);
+        let tail = self.tail;
+        *arena.links(slot) = Links { prev: tail, next: 0 };
+        arena.set(slot, flag::LISTED);
+        self.pages += arena.pages(slot);
+        if tail == 0 {
+            self.head = slot;
+        } else {
+            arena.links(tail).next = slot;
+        }
+        self.tail = slot;
+    }
+
     /// The least recently added; 0 when empty.
     pub(super) fn last(&self) -> Slot {
         self.tail

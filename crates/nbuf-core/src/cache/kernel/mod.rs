@@ -19,6 +19,7 @@ mod statistics;
 mod stream;
 mod walk;
 
+pub use generations::Rules;
 pub use model::clock::Disc;
 pub use stream::{Builder, Stream, Touch, TouchKind, Touches};
 
@@ -39,15 +40,15 @@ pub enum Replacement {
     ActiveInactive,
     /// The same in a group whose statistics nothing reads once it reclaims.
     ActiveInactiveUnread(Unread),
-    /// The multi-generational LRU, by the rules of Linux 6.14 and later.
-    Generations,
+    /// The multi-generational LRU, by the rules of one of its kernels.
+    Generations(Rules),
 }
 
 impl Replacement {
     /// The active and the inactive list, with the statistics that this has.
     fn lists(self, capacity: u32) -> ActiveInactive {
         let updates = match self {
-            Self::Lru | Self::ActiveInactive | Self::Generations => Updates::ByReaders,
+            Self::Lru | Self::ActiveInactive | Self::Generations(_) => Updates::ByReaders,
             Self::ActiveInactiveUnread(Unread { room_left, first_update_ns }) => {
                 let room_left = u32::try_from(room_left.0).unwrap_or(u32::MAX);
                 let from_pages = capacity.saturating_sub(room_left);
@@ -94,8 +95,8 @@ pub fn simulate(stream: &Stream, replacement: Replacement, capacity: Pages) -> S
     let capacity = u32::try_from(capacity.0).unwrap_or(u32::MAX);
     match replacement {
         Replacement::Lru => Model::new(stream, Lru::default(), capacity, ()).run().0,
-        Replacement::Generations => {
-            Model::new(stream, Generations::default(), capacity, ()).run().0
+        Replacement::Generations(rules) => {
+            Model::new(stream, Generations::new(rules), capacity, ()).run().0
         }
         lists => Model::new(stream, lists.lists(capacity), capacity, ()).run().0,
     }
@@ -126,8 +127,8 @@ pub(crate) fn simulate_again(
     let capacity = u32::try_from(capacity.0).unwrap_or(u32::MAX);
     match replacement {
         Replacement::Lru => Model::new(stream, Lru::default(), capacity, ()).run_again(present),
-        Replacement::Generations => {
-            Model::new(stream, Generations::default(), capacity, ()).run_again(present)
+        Replacement::Generations(rules) => {
+            Model::new(stream, Generations::new(rules), capacity, ()).run_again(present)
         }
         lists => Model::new(stream, lists.lists(capacity), capacity, ()).run_again(present),
     }
@@ -144,8 +145,8 @@ pub fn simulate_in_time(
     let clock = Timed::new(disc, stream.pace().scale, stream.files.len());
     let (simulated, clock) = match replacement {
         Replacement::Lru => Model::new(stream, Lru::default(), capacity, clock).run(),
-        Replacement::Generations => {
-            Model::new(stream, Generations::default(), capacity, clock).run()
+        Replacement::Generations(rules) => {
+            Model::new(stream, Generations::new(rules), capacity, clock).run()
         }
         lists => Model::new(stream, lists.lists(capacity), capacity, clock).run(),
     };

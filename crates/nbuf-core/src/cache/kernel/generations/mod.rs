@@ -5,25 +5,29 @@
 //! on to the next generation, if their tier is protected ([`tiers`]). When the oldest generation is empty, the next
 //! one is the oldest. When two are left, aging walks the page tables, promotes what is marked there, and begins a new
 //! generation.
-//! Source: Linux 6.16 `mm/vmscan.c`, `mm/workingset.c`, `include/linux/mm_inline.h`, by behaviour. Since 6.14 the rules
-//! are these. Not modelled: the look around a mapped page in reclaim, the Bloom filters of the walk, dirty pages, swap.
+//! Sources: Linux 6.12, 6.16 and 7.3 `mm/vmscan.c`, `mm/workingset.c`, `include/linux/mm_inline.h`, by behaviour. What
+//! differs between them follows [`Rules`]. Not modelled: the look around a mapped page in reclaim, the Bloom filters of
+//! the walk, dirty pages, swap.
 //! Cost: as the two lists, and a pass over all folios each time that aging runs.
 
+mod accesses;
 mod reclaim;
+mod rules;
 mod tiers;
 
 use super::folio::{Arena, List, Slot, flag};
 use super::model::Order;
 use reclaim::Reclaim;
-use tiers::{Tiers, tier_of};
+pub use rules::Rules;
+use tiers::Tiers;
 
 /// Generations at most, and those that reclaim does not touch (`MAX_NR_GENS`, `MIN_NR_GENS`).
 const GENERATIONS: u32 = 4;
 const GENERATIONS_LEAST: u32 = 2;
 /// Pages that one look isolates (`MIN_LRU_BATCH`).
 const BATCH_PAGES: u32 = 64;
-/// Accesses by calls that are counted after the first (`LRU_REFS_WIDTH` bits).
-const REFS_MAX: u8 = 3;
+/// Folios that a processor collects before it puts them on their lists (`PAGEVEC_SIZE`).
+const COLLECTED_FOLIOS: usize = 31;
 /// Bits of a generation's number in a stamp.
 const NUMBER_MASK: u32 = (1 << 28) - 1;
 
@@ -48,6 +52,9 @@ pub(super) struct Generations {
     reclaim: Reclaim,
     /// Whether what comes in now is brought by a fault (`lru_gen_in_fault`).
     is_fault: bool,
+    rules: Rules,
+    /// Since Linux 7.3: folios that came in, and that the processor has not put on their lists yet.
+    collected: Vec<Slot>,
 }
 
 impl Default for Generations {
@@ -60,11 +67,17 @@ impl Default for Generations {
             tiers: Tiers::default(),
             reclaim: Reclaim::default(),
             is_fault: false,
+            rules: Rules::default(),
+            collected: Vec::new(),
         }
     }
 }
 
 impl Generations {
+    pub(super) fn new(rules: Rules) -> Self {
+        Self { rules, tiers: Tiers::new(rules.gains()), ..Self::default() }
+    }
+
     fn state(&mut self, slot: Slot) -> &mut State {
         let at = slot as usize;
         if at >= self.folios.len() {
@@ -86,49 +99,50 @@ impl Generations {
         self.lists[usize::from(list)].unlink(arena, slot);
     }
 
-    /// The number of the generation for a folio that comes in or back (`lru_gen_folio_seq`).
-    fn number_for(&self, is_active: bool, is_working_set: bool) -> u32 {
+    /// The number of the generation for a folio that comes in or back (`lru_gen_folio_seq`, `lru_gen_add_folio`).
+    fn number_for(&self, is_active: bool, is_ahead: bool) -> u32 {
+        if self.rules == Rules::V6_12 {
+            let is_room = self.oldest + GENERATIONS_LEAST < self.youngest;
+            return if is_active { self.youngest } else { self.oldest + u32::from(is_room) };
+        }
         let behind = if is_active { GENERATIONS_LEAST } else { GENERATIONS };
-        let behind = behind - u32::from(is_working_set);
+        let behind = behind - u32::from(is_ahead);
         (self.youngest + 1).saturating_sub(behind).max(self.oldest)
     }
 
-    /// Accesses by calls (`folio_lru_refs`).
-    fn accesses(&mut self, arena: &Arena, slot: Slot) -> u32 {
-        let refs = self.state(slot).refs;
-        if arena.has(slot, flag::REFERENCED) { u32::from(refs) + 1 } else { 0 }
-    }
-
-    /// An access by a call (`lru_gen_inc_refs`).
-    fn count_access(&mut self, arena: &mut Arena, slot: Slot) {
-        let state = self.state(slot);
-        if !arena.has(slot, flag::REFERENCED) {
-            arena.set(slot, flag::REFERENCED);
-            state.refs = 0;
-        } else if state.refs < REFS_MAX {
-            state.refs += 1;
-        } else {
-            arena.set(slot, flag::WORKINGSET);
-        }
-    }
-
-    fn forget_accesses(&mut self, arena: &mut Arena, slot: Slot) {
-        arena.clear(slot, flag::REFERENCED);
-        self.state(slot).refs = 0;
-    }
-
-    /// A mark in a page table was found: whether it is not the first, and the folio is part of the working set
-    /// (`folio_update_gen`, `lru_gen_set_refs`).
-    fn is_promoted(&mut self, arena: &mut Arena, slot: Slot) -> bool {
-        arena.clear(slot, flag::YOUNG | flag::YOUNGER);
-        if !arena.has(slot, flag::REFERENCED | flag::WORKINGSET) {
+    /// Puts a folio into its first generation (`folio_add_lru`). Since Linux 7.3, a fault brings in only a part of the
+    /// working set as an active one, and counts as an access of the others.
+    fn put_new(&mut self, arena: &mut Arena, slot: Slot) {
+        let is_late = self.rules == Rules::V7_3;
+        let is_working_set = arena.has(slot, flag::WORKINGSET);
+        let is_active = self.is_fault && (is_working_set || !is_late);
+        let number = self.number_for(is_active, is_working_set);
+        self.put(arena, slot, number);
+        if self.rules == Rules::V6_12 && is_active {
             self.state(slot).refs = 0;
-            arena.set(slot, flag::REFERENCED);
-            return false;
         }
-        self.forget_accesses(arena, slot);
-        arena.set(slot, flag::WORKINGSET);
-        true
+        if is_late && !is_active {
+            if self.is_fault {
+                self.count_access(arena, slot);
+            }
+            self.collected.push(slot);
+            if self.collected.len() == COLLECTED_FOLIOS || arena.order(slot) > 0 {
+                self.put_collected(arena);
+            }
+        }
+    }
+
+    /// The processor puts the folios on their lists that came in (`lru_add_drain`). Since Linux 7.3, those that were
+    /// accessed meanwhile are in the next generation.
+    fn put_collected(&mut self, arena: &mut Arena) {
+        for slot in std::mem::take(&mut self.collected) {
+            let number =
+                self.number_for(false, arena.has(slot, flag::REFERENCED | flag::WORKINGSET));
+            if self.state(slot).generation != place(number) {
+                self.take(arena, slot);
+                self.put(arena, slot, number);
+            }
+        }
     }
 
     /// Walks the page tables, and begins a generation (`try_to_inc_max_seq`).
@@ -153,44 +167,36 @@ impl Generations {
             self.state(slot).list = generation;
             return true;
         }
-        let is_working_set = arena.has(slot, flag::WORKINGSET);
         let accesses = self.accesses(arena, slot);
-        let tier = tier_of(accesses, is_working_set);
-        // Read as often as can be counted: promoted, whatever the tiers do.
-        let is_full = is_working_set && accesses > u32::from(REFS_MAX);
+        let tier = self.tier(accesses, arena.has(slot, flag::WORKINGSET));
+        let is_full = self.is_full(arena, slot);
         if tier <= evictable && !is_full {
             return false;
         }
-        if !is_full {
+        let is_early = self.rules == Rules::V6_12;
+        if !is_full || is_early {
             let pages = arena.pages(slot);
             self.tiers.protected(tier, pages);
         }
         self.take(arena, slot);
         self.forget_accesses(arena, slot);
         self.put(arena, slot, self.oldest + 1);
+        // Before Linux 6.14 it is at the other end of the list, the next one to leave there.
+        if is_early {
+            let list = &mut self.lists[usize::from(place(self.oldest + 1))];
+            list.move_to_back(arena, slot);
+        }
         true
     }
 
-    /// Whether an isolated folio goes back, because a page table has a mark (`folio_check_references`). It goes back as an
-    /// active one, so that it is not in the oldest generation.
+    /// Whether an isolated folio goes back, because a page table has a mark.
     fn is_spared(&mut self, arena: &mut Arena, slot: Slot) -> bool {
         if !arena.has(slot, flag::YOUNG) {
             return false;
         }
-        let is_working_set = self.is_promoted(arena, slot);
-        self.forget_accesses(arena, slot);
-        let number = self.number_for(true, is_working_set);
+        let number = self.number_back(arena, slot);
         self.put(arena, slot, number);
         true
-    }
-
-    /// What is remembered of a folio that leaves (`lru_gen_eviction`).
-    fn stamp(&mut self, arena: &Arena, slot: Slot) -> u32 {
-        let accesses = self.accesses(arena, slot);
-        let is_working_set = arena.has(slot, flag::WORKINGSET);
-        self.tiers.evicted(tier_of(accesses, is_working_set), arena.pages(slot));
-        let refs = accesses.saturating_sub(1);
-        (self.oldest & NUMBER_MASK) << 3 | refs << 1 | u32::from(is_working_set)
     }
 }
 
@@ -206,21 +212,10 @@ impl Order for Generations {
 
     fn inserted(&mut self, arena: &mut Arena, slot: Slot, evicted_at: Option<u32>) {
         *self.state(slot) = State::default();
-        // `lru_gen_refault`
         if let Some(stamp) = evicted_at {
-            let is_recent = (self.youngest & NUMBER_MASK).abs_diff(stamp >> 3) < GENERATIONS;
-            let is_working_set = stamp & 1 != 0;
-            if is_recent {
-                let tier = tier_of((stamp >> 1 & 3) + 1, is_working_set);
-                self.tiers.refaulted(tier, arena.pages(slot));
-                if is_working_set {
-                    arena.set(slot, flag::WORKINGSET);
-                }
-            }
+            self.came_back(arena, slot, stamp);
         }
-        let is_working_set = arena.has(slot, flag::WORKINGSET);
-        let number = self.number_for(self.is_fault, is_working_set);
-        self.put(arena, slot, number);
+        self.put_new(arena, slot);
     }
 
     fn read(&mut self, arena: &mut Arena, slot: Slot) {
@@ -243,6 +238,7 @@ impl Order for Generations {
 
     fn removed(&mut self, arena: &mut Arena, slot: Slot) {
         self.take(arena, slot);
+        self.collected.retain(|&other| other != slot);
     }
 
     fn passes(&mut self, _nanos: u64) {}
@@ -252,6 +248,7 @@ impl Order for Generations {
     }
 
     fn victim(&mut self, arena: &mut Arena) -> Option<(Slot, u32)> {
+        self.put_collected(arena);
         loop {
             while let Some(slot) = self.reclaim.batch.pop_front() {
                 if !self.is_spared(arena, slot) {

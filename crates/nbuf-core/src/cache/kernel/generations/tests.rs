@@ -164,6 +164,122 @@ fn a_cache_that_is_all_marked_gives_way() {
     assert!((32..300).contains(&victims.len()), "{}", victims.len());
 }
 
+#[test]
+fn linux_6_12_counts_accesses_from_the_second_one_on() {
+    let (mut order, mut arena) = (Generations::new(Rules::V6_12), Arena::default());
+    let slot = read_in(&mut order, &mut arena, 1, 0)[0];
+    let mut seen = Vec::new();
+    for _ in 0..6 {
+        order.read(&mut arena, slot);
+        let accesses = order.accesses(&arena, slot);
+        seen.push((accesses, order.tier(accesses, true), arena.has(slot, flag::WORKINGSET)));
+    }
+    let working_set = [(1, 1, true), (2, 2, true), (3, 2, true), (4, 3, true), (4, 3, true)];
+    assert_eq!(seen[0], (0, 0, false));
+    assert_eq!(seen[1..], working_set);
+}
+
+#[test]
+fn linux_6_12_puts_reads_behind_the_oldest_generation_and_faults_into_the_youngest() {
+    let mut order = Generations::new(Rules::V6_12);
+    let numbers =
+        |order: &Generations| [order.number_for(false, true), order.number_for(true, false)];
+    assert_eq!(numbers(&order), [1, 3]);
+    order.oldest = 1;
+    assert_eq!(numbers(&order), [1, 3]);
+}
+
+#[test]
+fn what_is_protected_moves_to_the_end_that_its_kernel_has_for_it() {
+    for (rules, keeps_working_set) in [(Rules::V6_12, false), (Rules::V6_14, true)] {
+        let (mut order, mut arena) = (Generations::new(rules), Arena::default());
+        order.oldest = 1;
+        let hot = read_in(&mut order, &mut arena, 2, 5);
+        read_in(&mut order, &mut arena, 200, 1);
+        reclaim(&mut order, &mut arena, 32);
+        let last = order.lists[usize::from(place(2))].last();
+        assert_eq!(last, hot[usize::from(rules == Rules::V6_12)], "{rules:?}");
+        assert_eq!(arena.has(last, flag::WORKINGSET), keeps_working_set);
+        assert_eq!(order.state(last).refs, 0);
+    }
+}
+
+#[test]
+fn linux_6_12_counts_what_comes_back_while_its_generation_is_the_oldest() {
+    for (oldest, counts) in [(0, true), (1, false)] {
+        let (mut order, mut arena) = (Generations::new(Rules::V6_12), Arena::default());
+        order.enters(false);
+        let slot = arena.insert(0, 0);
+        for _ in 0..5 {
+            order.read(&mut arena, slot);
+        }
+        let stamp = order.stamp(&mut arena, slot);
+        order.oldest = oldest;
+        let back = arena.insert(1, 0);
+        order.inserted(&mut arena, back, Some(stamp));
+        // It was read often, so that it comes back as one that was.
+        assert_eq!(arena.has(back, flag::WORKINGSET), counts);
+        assert_eq!(order.accesses(&arena, back), if counts { 4 } else { 0 });
+    }
+}
+
+#[test]
+fn linux_6_12_ages_where_generations_are_of_very_different_size() {
+    for (rules, youngest) in [(Rules::V6_12, 3), (Rules::V6_14, 4)] {
+        let (mut order, mut arena) = (Generations::new(rules), Arena::default());
+        order.oldest = 1;
+        read_in(&mut order, &mut arena, 300, 1);
+        reclaim(&mut order, &mut arena, 32);
+        assert_eq!(order.youngest, youngest, "{rules:?}");
+    }
+    // Most of it is in the youngest one.
+    let (mut order, mut arena) = (Generations::new(Rules::V6_12), Arena::default());
+    order.oldest = 1;
+    fault_in(&mut order, &mut arena, 300);
+    assert!(!order.is_spread_out(300));
+    reclaim(&mut order, &mut arena, 32);
+    assert!(order.youngest > 3);
+}
+
+#[test]
+fn since_linux_7_3_an_access_counts_before_the_folio_is_on_its_list() {
+    let (mut order, mut arena) = (Generations::new(Rules::V7_3), Arena::default());
+    let (read, unread) = (read_in(&mut order, &mut arena, 1, 1)[0], 31);
+    let others = read_in(&mut order, &mut arena, unread, 0);
+    assert_eq!([read, others[0], others[30]].map(|slot| number(&mut order, slot)), [1, 0, 0]);
+    // A fault is an access. It brings in an active folio only if that was part of the working set.
+    let fault = fault_in(&mut order, &mut arena, 1)[0];
+    order.put_collected(&mut arena);
+    assert_eq!(number(&mut order, fault), 1);
+    let back = arena.insert(99, 0);
+    order.inserted(&mut arena, back, Some(1));
+    assert_eq!(number(&mut order, back), 3);
+}
+
+#[test]
+fn since_linux_7_3_reclaim_ends_when_it_has_enough() {
+    for (rules, pages) in [(Rules::V6_14, 64), (Rules::V7_3, 34)] {
+        let (mut order, mut arena) = (Generations::new(rules), Arena::default());
+        read_in(&mut order, &mut arena, 600, 0);
+        // 1 + 2 + 4 + 9 + 18: parts of what is left of 600 pages.
+        assert_eq!(reclaim(&mut order, &mut arena, 32).len(), pages, "{rules:?}");
+    }
+}
+
+#[test]
+fn a_mark_on_text_promotes_it_at_once_since_linux_7_3_and_any_mark_before_6_14() {
+    let promotes = |rules, text| {
+        let (mut order, mut arena) = (Generations::new(rules), Arena::default());
+        let slot = read_in(&mut order, &mut arena, 1, 0)[0];
+        arena.set(slot, text | flag::YOUNG);
+        order.is_promoted(&mut arena, slot)
+    };
+    let both = |rules| [promotes(rules, 0), promotes(rules, flag::TEXT)];
+    assert_eq!(both(Rules::V6_12), [true, true]);
+    assert_eq!(both(Rules::V6_14), [false, false]);
+    assert_eq!(both(Rules::V7_3), [false, true]);
+}
+
 /// What may happen to a cache.
 #[derive(Clone, Debug)]
 enum Event {
@@ -188,8 +304,11 @@ fn event() -> impl Strategy<Value = Event> {
 
 proptest! {
     #[test]
-    fn the_lists_have_every_folio_once(events in proptest::collection::vec(event(), 0..800)) {
-        let (mut order, mut arena) = (Generations::default(), Arena::default());
+    fn the_lists_have_every_folio_once(
+        rules in prop_oneof![Just(Rules::V6_12), Just(Rules::V6_14), Just(Rules::V7_3)],
+        events in proptest::collection::vec(event(), 0..800),
+    ) {
+        let (mut order, mut arena) = (Generations::new(rules), Arena::default());
         // Live folios, and the stamps of those that left.
         let (mut live, mut stamps): (Vec<Slot>, Vec<u32>) = (Vec::new(), Vec::new());
         for event in events {

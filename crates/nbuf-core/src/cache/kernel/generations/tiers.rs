@@ -3,13 +3,12 @@
 //! A tier has the folios that calls read about equally often: 0 or 1, 2, up to 4, and more. It is protected if more of
 //! what left it comes back than of the first tier. The shares of a generation are halved into those of the next.
 
+use super::rules::Rules;
+
 /// Tiers of a generation (`MAX_NR_TIERS`).
 pub(super) const TIERS: usize = 4;
 /// Fewer refaults than this say nothing (`MIN_LRU_BATCH`).
 const REFAULTS_LEAST: u64 = super::BATCH_PAGES as u64;
-/// A tier has to do worse than the first one by this ratio (`get_tier_idx`).
-const GAINS: (u64, u64) = (2, 3);
-
 /// What became of a tier, in pages.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tier {
@@ -32,8 +31,18 @@ impl Tier {
 }
 
 /// The tiers of the oldest generation.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tiers([Tier; TIERS]);
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tiers {
+    tiers: [Tier; TIERS],
+    /// A tier has to do worse than the first one by this ratio (`get_tier_idx`).
+    gains: (u64, u64),
+}
+
+impl Default for Tiers {
+    fn default() -> Self {
+        Self::new(Rules::default().gains())
+    }
+}
 
 /// The tier of a folio that was accessed so often by calls (`lru_tier_from_refs`).
 pub(super) fn tier_of(accesses: u32, is_working_set: bool) -> usize {
@@ -41,32 +50,37 @@ pub(super) fn tier_of(accesses: u32, is_working_set: bool) -> usize {
         _ if is_working_set => TIERS - 1,
         0 | 1 => 0,
         2 => 1,
-        _ => 2,
+        3 | 4 => 2,
+        _ => TIERS - 1,
     }
 }
 
 impl Tiers {
+    pub(super) fn new(gains: (u64, u64)) -> Self {
+        Self { tiers: [Tier::default(); TIERS], gains }
+    }
+
     pub(super) fn evicted(&mut self, tier: usize, pages: u32) {
-        self.0[tier].evicted += u64::from(pages);
+        self.tiers[tier].evicted += u64::from(pages);
     }
 
     pub(super) fn protected(&mut self, tier: usize, pages: u32) {
-        self.0[tier].protected += u64::from(pages);
+        self.tiers[tier].protected += u64::from(pages);
     }
 
     pub(super) fn refaulted(&mut self, tier: usize, pages: u32) {
-        self.0[tier].refaulted += u64::from(pages);
+        self.tiers[tier].refaulted += u64::from(pages);
     }
 
     /// The highest tier that is not protected (`get_tier_idx`).
     pub(super) fn evictable(&self) -> usize {
-        let [first, others @ ..] = &self.0;
-        others.iter().take_while(|tier| !is_worse(tier, first)).count()
+        let [first, others @ ..] = &self.tiers;
+        others.iter().take_while(|tier| !is_worse(tier, first, self.gains)).count()
     }
 
     /// The oldest generation is empty, and the next one begins (`reset_ctrl_pos`).
     pub(super) fn carry_over(&mut self) {
-        for tier in &mut self.0 {
+        for tier in &mut self.tiers {
             *tier = Tier {
                 total_before: tier.total() / 2,
                 refaulted_before: tier.refaulted() / 2,
@@ -77,9 +91,9 @@ impl Tiers {
 }
 
 /// Whether more comes back of a tier than of the first one, in proportion (`positive_ctrl_err`, denied).
-fn is_worse(tier: &Tier, first: &Tier) -> bool {
+fn is_worse(tier: &Tier, first: &Tier, gains: (u64, u64)) -> bool {
     let wide = |number: u64| u128::from(number);
-    let (first_gain, gain) = GAINS;
+    let (first_gain, gain) = gains;
     let expected = wide(first.refaulted() + 1) * wide(tier.total() * gain);
     let found = wide(tier.refaulted()) * wide((first.total() + REFAULTS_LEAST) * first_gain);
     tier.refaulted() >= REFAULTS_LEAST && found > expected
@@ -141,7 +155,7 @@ mod tests {
         let known: Vec<u64> = (0..4)
             .map(|_| {
                 tiers.carry_over();
-                tiers.0[1].refaulted()
+                tiers.tiers[1].refaulted()
             })
             .collect();
         assert_eq!(known, [200, 100, 50, 25]);

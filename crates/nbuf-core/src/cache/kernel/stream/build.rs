@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::super::Rules;
 use super::super::readahead::Window;
 use super::advice::Heard;
 use super::touch::{Packed, Resized};
@@ -148,6 +149,7 @@ impl Builder {
         stream.unseen_share = facts.capture.looks.map_or(1.0, |looks| looks.unseen_share());
         stream.pace = self.stalls.finish(facts);
         stream.is_multi_generational = facts.multi_generational;
+        stream.rules = Rules::of(&facts.kernel);
         stream
     }
 }

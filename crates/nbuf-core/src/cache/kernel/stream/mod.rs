@@ -15,8 +15,8 @@ pub use touch::{Touch, TouchKind, Touches};
 use store::Store;
 use touch::Resized;
 
-use super::Replacement;
 use super::readahead::Window;
+use super::{Replacement, Rules};
 use crate::meter::stall::Pace;
 use crate::trace::{Facts, Record};
 use crate::units::{Bytes, PAGE_BYTES, Pages};
@@ -83,6 +83,8 @@ pub struct Stream {
     pace: Pace,
     /// Whether the kernel that recorded it has the multi-generational LRU.
     is_multi_generational: bool,
+    /// The rules of that.
+    rules: Rules,
 }
 
 /// Who keeps a page in memory.
@@ -142,11 +144,12 @@ impl Stream {
 
     /// How the kernel that recorded it chooses what leaves the cache.
     pub fn kernel_order(&self) -> Replacement {
-        if self.is_multi_generational {
-            Replacement::Generations
-        } else {
-            Replacement::ActiveInactive
-        }
+        if self.is_multi_generational { self.generations() } else { Replacement::ActiveInactive }
+    }
+
+    /// The multi-generational LRU of the kernel that recorded it.
+    pub(crate) fn generations(&self) -> Replacement {
+        Replacement::Generations(self.rules)
     }
 
     /// Accesses that are not among the touches, because they hit at every size.
