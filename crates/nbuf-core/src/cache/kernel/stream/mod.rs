@@ -144,11 +144,7 @@ impl Stream {
 
     /// How the kernel that recorded it chooses what leaves the cache.
     pub fn kernel_order(&self) -> Replacement {
-        if self.is_multi_generational {
-            self.generations()
-        } else {
-            Replacement::ActiveInactive
-        }
+        if self.is_multi_generational { self.generations() } else { Replacement::ActiveInactive }
     }
 
     /// The multi-generational LRU of the kernel that recorded it.
