@@ -27,6 +27,11 @@ pub(crate) use skip::skip;
 /// The program under test.
 pub(crate) const NBUF: &str = env!("CARGO_BIN_EXE_nbuf");
 
+/// The file of tests, without its folder and its ending.
+const CRATE: &str = env!("CARGO_CRATE_NAME");
+/// How the names of those begin that judge time. A tracepoint that is kept open makes every system call slower.
+const JUDGE_TIME: [&str; 6] = ["bench", "load", "ping", "run", "timing", "watch"];
+
 /// What a test cannot do without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
@@ -55,6 +60,10 @@ fn are_met(needs: &[Need]) -> bool {
     let reason = needs.iter().find_map(|need| missing(*need));
     if let Some(reason) = &reason {
         skip(reason);
+    } else if needs.contains(&Need::Tracepoints)
+        && !JUDGE_TIME.iter().any(|name| CRATE.starts_with(name))
+    {
+        tracepoints::keep();
     }
     reason.is_none()
 }
