@@ -27,6 +27,21 @@ pub(super) fn disturbed(samples: &[BenchSample]) -> f64 {
     DISTURBED * (1.0 - clean / samples.len().max(1) as f64)
 }
 
+/// A loop in registers that took longer than this many times the shortest shared its core: it says nothing of the
+/// clock.
+const LOOP_SHARED: f64 = 1.25;
+
+/// How much wider each range is because the processor's clock changes: the standard deviation of the loops in
+/// registers that had their core for themselves, as a part of their mean. A clock stays for seconds or minutes, so
+/// the next run may have another one throughout. Loops are rates.
+pub(super) fn clock_part(loops: &[f64]) -> f64 {
+    let fastest = loops.iter().copied().fold(0.0, f64::max);
+    let alone: Vec<f64> = loops.iter().copied().filter(|it| it * LOOP_SHARED >= fastest).collect();
+    let mean = alone.iter().sum::<f64>() / alone.len().max(1) as f64;
+    let squares: f64 = alone.iter().map(|it| (it - mean).powi(2)).sum();
+    if mean > 0.0 { (squares / alone.len() as f64).sqrt() / mean } else { 0.0 }
+}
+
 /// What a row did.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Did<'a> {
@@ -107,6 +122,18 @@ mod tests {
         check(8, 8, 0.0);
         check(4, 8, DISTURBED / 2.0);
         check(0, 8, DISTURBED);
+    }
+
+    #[test]
+    fn a_clock_that_changes_makes_ranges_wider() {
+        let check = |loops: &[f64], want: f64| {
+            assert!((clock_part(loops) - want).abs() < 1e-12, "{loops:?}");
+        };
+        check(&[], 0.0);
+        check(&[100.0; 7], 0.0);
+        check(&[95.0, 105.0, 95.0, 105.0], 0.05);
+        // Two of these had company.
+        check(&[95.0, 105.0, 60.0, 95.0, 50.0, 105.0], 0.05);
     }
 
     #[test]

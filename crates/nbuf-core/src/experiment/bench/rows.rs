@@ -1,7 +1,7 @@
 //! Rows: tests in rounds of fresh processes, their samples sorted into clean and contended, their
 //! labels checked.
 
-use super::bound::{Bound, Did, disturbed};
+use super::bound::{Bound, Did, clock_part, disturbed};
 use super::child::pattern;
 use super::clean::is_clean;
 use super::measure::{Bench, Effort};
@@ -9,7 +9,7 @@ use super::table::Test;
 use super::{Error, label_check};
 use crate::clock::Random;
 use crate::experiment::result::{BenchRow, BenchSample, BenchTask, Refused, Trust};
-use crate::experiment::statistics::{Spread, rerun_interval};
+use crate::experiment::statistics::{Spread, rerun_interval, serial_factor};
 use crate::meter::probe::reference::{self, Reference};
 use crate::meter::probe::sibling;
 use crate::path::Order;
@@ -137,8 +137,11 @@ impl Bench<'_> {
             rate: interval.median,
             size_bytes: test.size_bytes,
         };
-        let interval =
-            interval.widened(Bound::of(did, machine).range()).widened(disturbed(&samples));
+        let interval = interval
+            .stretched(serial_factor(&process_rates))
+            .widened(Bound::of(did, machine).range())
+            .widened(disturbed(&samples))
+            .widened(clock_part(&self.reference.loops));
         if test.path != "null" && interval.median > CEILING * self.copy_rate {
             let reason = format!(
                 "{:.1e} bytes/s is more than {CEILING} times what this processor copies in its caches \

@@ -37,6 +37,17 @@ impl Interval {
         let low = median * (-far((median / low).ln())).exp();
         Self { low, median, high: median * far((high / median).ln()).exp() }
     }
+
+    /// Wider by a factor, in logarithms. For medians above 0.
+    #[must_use]
+    pub(crate) fn stretched(self, factor: f64) -> Self {
+        let Self { low, median, high } = self;
+        if median <= 0.0 {
+            return self;
+        }
+        let end = |end: f64| median * (end / median).powf(factor);
+        Self { low: end(low), median, high: end(high) }
+    }
 }
 
 /// The interval of independent measurements, in any order; what is no number does not count.

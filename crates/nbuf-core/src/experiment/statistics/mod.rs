@@ -9,6 +9,7 @@ mod line;
 mod pairs;
 mod ranks;
 mod rerun;
+mod serial;
 mod signed;
 mod spread;
 
@@ -18,6 +19,7 @@ pub(super) use line::fit_line;
 pub(super) use pairs::{Finding, Ratio, Turn, Verdict, abba};
 pub(super) use ranks::{Ranks, holm};
 pub(super) use rerun::rerun_interval;
+pub(super) use serial::serial_factor;
 pub(super) use signed::signed_rank_chance;
 pub use spread::Spread;
 pub(super) use spread::median_count;
