@@ -234,11 +234,8 @@ fn is_borne_or_named(place: &Place, state: &Path, limit: &str, command: &str) {
         "-n" => format!("--nofile={number}"),
         _ => format!("--nproc={number}"),
     };
-    let user = if letter == "-u" {
-        "setpriv --reuid=65534 --regid=65534 --clear-groups"
-    } else {
-        ""
-    };
+    let user =
+        if letter == "-u" { "setpriv --reuid=65534 --regid=65534 --clear-groups" } else { "" };
     let script = format!("exec timeout 60 {user} prlimit {bound} {command}");
     let mut shell = Command::new("sh");
     shell.args(["-c", &script]).current_dir(place.path("")).env_remove("SUDO_UID");
