@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use nbuf::trace::{ADVICE_ON_MAPPING, CacheEvent, Trace};
-use support::{Need, Place, requires};
+use support::{Need, Place, requires_shared};
 
 /// Opens a file, says how it will be read, and reads some of it: in this thread, in another one, in a
 /// child that opens it again, or through a mapping, for which it is said once more.
@@ -48,7 +48,9 @@ fn tasks(trace: &Trace, path: &Path, op: CacheEvent) -> HashSet<(u32, u32)> {
 
 #[test]
 fn advice_reaches_the_reads_of_every_thread_of_its_process() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let place = Place::new();
     let path = place.file("file", 1 << 20);
     let check = |capture: &str, command: &[&str], want: Option<u32>| {
@@ -81,7 +83,9 @@ fn advice_reaches_the_reads_of_every_thread_of_its_process() {
 
 #[test]
 fn advice_on_a_mapping_reaches_its_faults() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let place = Place::new();
     let path = place.file("file", 1 << 20);
     for (advice, want) in [("random", 1), ("sequential", 2), ("normal", 0)] {
@@ -115,7 +119,9 @@ for _ in range(200): os.pread(f, 4096, pages.randrange(os.fstat(f).st_size // 40
 
 #[test]
 fn pages_that_are_asked_for_ahead_of_time_are_filled() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let place = Place::new();
     let path = place.file("file", 8 << 20);
     let pages = 8 << 8;

@@ -17,7 +17,9 @@ use nbuf::internal::sys::{process, seccomp};
 use nbuf::internal::workload::record::traced;
 use nbuf::trace::{CacheEvent, Detour};
 use nbuf::units::Pages;
-use support::{Need, Place, Recorded, bytes, is_alive, requires, skip, until, with_word};
+use support::{
+    Need, Place, Recorded, bytes, is_alive, requires, requires_shared, skip, until, with_word,
+};
 
 const PAGE: u64 = 4096;
 
@@ -76,7 +78,7 @@ impl Ordinary {
 
 #[test]
 fn where_tracing_is_refused_it_is_said_and_nothing_is_left() {
-    let Some(_lock) = requires(&[]) else { return };
+    let Some(_lock) = requires_shared(&[]) else { return };
     let Some(ordinary) = Ordinary::new() else { return };
     let arguments = ["record", "--capture", "calls", "-o", "calls.parquet", "--", "true"];
     // A filter applies to the thread that sets it, and to the processes that it starts.
@@ -95,7 +97,7 @@ fn where_tracing_is_refused_it_is_said_and_nothing_is_left() {
 
 #[test]
 fn an_ordinary_users_first_run_works_and_says_what_it_cannot_see() {
-    let Some(_lock) = requires(&[]) else { return };
+    let Some(_lock) = requires_shared(&[]) else { return };
     let Some(here) = Ordinary::new() else { return };
     let read = here.place.file("read", 100 * 4096 - 7);
     let recorded = here.run("cat read >/dev/null; exit 3");
@@ -131,7 +133,7 @@ fn an_ordinary_users_first_run_works_and_says_what_it_cannot_see() {
 
 #[test]
 fn statuses_and_signals_are_the_commands_own() {
-    let Some(_lock) = requires(&[]) else { return };
+    let Some(_lock) = requires_shared(&[]) else { return };
     let cases = [
         ("true", 0),
         ("exit 3", 3),
@@ -177,7 +179,7 @@ fn statuses_and_signals_are_the_commands_own() {
 
 #[test]
 fn threads_forks_and_daemons_are_followed() {
-    let Some(_lock) = requires(&[]) else { return };
+    let Some(_lock) = requires_shared(&[]) else { return };
     let Some(here) = Ordinary::new() else { return };
     let late = here.place.file("late", 8 * 4096);
     let daemon = "(setsid sh -c 'sleep 0.3; cat late' >/dev/null 2>&1 &)";
@@ -213,7 +215,7 @@ import time; time.sleep(60)";
 
 #[test]
 fn the_command_dies_with_its_recorder() {
-    let Some(_lock) = requires(&[]) else { return };
+    let Some(_lock) = requires_shared(&[]) else { return };
     let Some(here) = Ordinary::new() else { return };
     let script = "(setsid sh -c 'sleep 987651' &) ; echo $$ > pid; sleep 987652";
     let mut nbuf = here.nbuf(&["record", "-o", "t.parquet", "--", "sh", "-c", script]);
@@ -232,7 +234,7 @@ fn the_command_dies_with_its_recorder() {
 
 #[test]
 fn advice_is_heard() {
-    let Some(_lock) = requires(&[]) else { return };
+    let Some(_lock) = requires_shared(&[]) else { return };
     let Some(here) = Ordinary::new() else { return };
     let file = here.place.file("file", 64 * 4096);
     let script = "cat file >/dev/null; dd if=file of=/dev/null bs=4k count=4 status=none
@@ -256,7 +258,7 @@ fn advice_is_heard() {
 
 #[test]
 fn what_is_not_followed_is_named() {
-    let Some(_lock) = requires(&[]) else { return };
+    let Some(_lock) = requires_shared(&[]) else { return };
     let Some(here) = Ordinary::new() else { return };
     here.place.file("past", 64 * 4096);
     let recorded = here.run("dd if=past of=/dev/null bs=64k iflag=direct status=none");

@@ -4,6 +4,7 @@
 mod support;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -16,6 +17,8 @@ use support::{NBUF, Need, Place, groups_of, requires, requires_shared, skip, unt
 
 const NEEDS: [Need; 3] = [Need::Tracepoints, Need::Nobody, Need::Program("python3")];
 const PROCESSES: u32 = 400;
+/// Pairs of a limit and a command that run at once.
+const LIMIT_LANES: usize = 3;
 /// Ten times what is promised.
 const DEADLINE: Duration = Duration::from_secs(20);
 
@@ -195,31 +198,49 @@ fn small_limits_are_borne_or_named() {
         "trace stat --from csv:key=key keys.csv",
         "doctor",
     ];
-    let memory = [0, 4_000, 54_000].map(|more| format!("-v {}", least_kib(program) + more));
+    let least = least_kib(program);
+    let memory = [0, 4_000, 54_000].map(|more| format!("-v {}", least + more));
     let others = ["-f 0", "-f 8", "-n 4", "-n 9", "-n 20", "-u 1", "-u 3"];
-    let limits: Vec<&str> = memory.iter().map(String::as_str).chain(others).collect();
-    for (limit, verb) in limits.into_iter().flat_map(|limit| verbs.map(|verb| (limit, verb))) {
-        let user = if limit.starts_with("-u") {
-            "setpriv --reuid=65534 --regid=65534 --clear-groups"
-        } else {
-            ""
-        };
-        let bound = limit.replace("-v ", "--as=").replace("-u ", "--nproc=");
-        let bound = bound.replace("-f ", "--fsize=").replace("-n ", "--nofile=");
-        let bound = match limit.split_once(' ').unwrap() {
-            ("-v", kib) => format!("--as={}", kib.parse::<u64>().unwrap() << 10),
-            ("-f", blocks) => format!("--fsize={}", blocks.parse::<u64>().unwrap() << 9),
-            _ => bound,
-        };
-        let script = format!("exec timeout 60 {user} prlimit {bound} {program} {verb}");
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &script]).current_dir(place.path("")).env_remove("SUDO_UID");
-        let output = shell.env("XDG_STATE_HOME", place.path("")).output().unwrap();
-        assert!(is_graceful(&output), "{script}: {output:?}");
-        for name in ["t.parquet", "t.parquet.log"] {
-            let _ = fs::remove_file(place.path(name));
+    let limits = memory.iter().map(String::as_str).chain(others);
+    let pairs: Vec<_> = limits.flat_map(|limit| verbs.map(|verb| (limit, verb))).collect();
+    // The last lane has all pairs that bound the processes of one account, one after another.
+    std::thread::scope(|scope| {
+        for (lane, pairs) in pairs.chunks(pairs.len().div_ceil(LIMIT_LANES)).enumerate() {
+            let place = &place;
+            scope.spawn(move || {
+                let state = place.path(&format!("state-{lane}"));
+                fs::create_dir(&state).unwrap();
+                fs::set_permissions(&state, fs::Permissions::from_mode(0o777)).unwrap();
+                for (limit, verb) in pairs {
+                    let trace = format!("t-{lane}.parquet");
+                    let verb = verb.replace("t.parquet", &trace);
+                    is_borne_or_named(place, &state, limit, &format!("{program} {verb}"));
+                    for name in [trace.clone(), format!("{trace}.log")] {
+                        let _ = fs::remove_file(place.path(&name));
+                    }
+                }
+            });
         }
-    }
+    });
+}
+
+/// Runs a command under a limit, which is written as for `ulimit`.
+fn is_borne_or_named(place: &Place, state: &Path, limit: &str, command: &str) {
+    let (letter, number) = limit.split_once(' ').unwrap();
+    let number: u64 = number.parse().unwrap();
+    let bound = match letter {
+        "-v" => format!("--as={}", number << 10),
+        "-f" => format!("--fsize={}", number << 9),
+        "-n" => format!("--nofile={number}"),
+        _ => format!("--nproc={number}"),
+    };
+    let user =
+        if letter == "-u" { "setpriv --reuid=65534 --regid=65534 --clear-groups" } else { "" };
+    let script = format!("exec timeout 60 {user} prlimit {bound} {command}");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).current_dir(place.path("")).env_remove("SUDO_UID");
+    let output = shell.env("XDG_STATE_HOME", state).output().unwrap();
+    assert!(is_graceful(&output), "{script}: {output:?}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use nbuf::internal::workload::record::mounted::Mounted;
 use nbuf::trace::{CacheEvent, Trace};
-use support::{NBUF, Need, Place, Recorded, bytes, requires, skip};
+use support::{NBUF, Need, Place, Recorded, bytes, requires_shared, skip};
 
 const PAGE: u64 = 4096;
 
@@ -33,7 +33,7 @@ fn read(trace: &Trace, path: &Path) -> Option<u64> {
 #[test]
 fn files_of_an_overlay_go_by_the_merged_path() {
     let needs = ["unshare", "mkfs.ext4", "losetup"].map(Need::Program);
-    let Some(_lock) = requires(&[&[Need::Tracepoints], &needs[..]].concat()) else { return };
+    let Some(_lock) = requires_shared(&[&[Need::Tracepoints], &needs[..]].concat()) else { return };
     let place = Place::new();
     let commands = "cat merged/a merged/a >/dev/null
         printf x | dd of=merged/b bs=1 seek=5000 conv=notrunc status=none; cat merged/b >/dev/null
@@ -64,7 +64,7 @@ fn files_of_an_overlay_go_by_the_merged_path() {
 fn every_file_system_has_its_own_readahead() {
     let programs = ["unshare", "mkfs.ext4", "mkfs.xfs", "losetup", "blockdev"];
     let needs = programs.map(Need::Program);
-    let Some(_lock) = requires(&[&[Need::Tracepoints], &needs[..]].concat()) else { return };
+    let Some(_lock) = requires_shared(&[&[Need::Tracepoints], &needs[..]].concat()) else { return };
     let place = Place::new();
     let script = "truncate -s 64M ext4.image && truncate -s 320M xfs.image &&
         mkfs.ext4 -qF -b 4096 ext4.image && mkfs.xfs -q xfs.image && mkdir ext4 xfs memory &&
@@ -99,7 +99,7 @@ fn every_file_system_has_its_own_readahead() {
 #[test]
 fn what_the_command_mounts_is_seen_and_not_held_fast() {
     let needs = ["unshare", "mkfs.ext4", "losetup"].map(Need::Program);
-    let Some(_lock) = requires(&[&[Need::Tracepoints], &needs[..]].concat()) else { return };
+    let Some(_lock) = requires_shared(&[&[Need::Tracepoints], &needs[..]].concat()) else { return };
     for capture in ["perf", "calls"] {
         let place = Place::new();
         let commands = "mount -o loop image disc || exit 99

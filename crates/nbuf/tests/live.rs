@@ -19,14 +19,14 @@ mod service;
 mod several;
 
 use std::fs::File;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use nbuf::experiment::result::{LiveDocument, LivePoint};
 use nbuf::internal::sys::cgroup::Hierarchies;
 use nbuf::trace::CacheEvent;
 use service::{Group, Service};
-use support::{NBUF, Need, Place, is_alive, listens, requires_shared, skip, until, with_word};
+use support::{Need, Place, is_alive, listens, requires_shared, skip, until, with_word};
 
 const PAGES: usize = 3000;
 
@@ -48,22 +48,29 @@ fn check_page(place: &Place, name: &str, live: &LiveDocument) {
 }
 
 #[test]
-fn a_warm_service_gets_the_hit_ratio_of_its_pattern() {
+fn a_warm_service_that_reads_gets_the_hit_ratio_of_its_pattern() {
     let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
         return;
     };
-    check_pattern("read", PAGES);
-    // Fewer pages than a large page has, which has one mark for all.
-    check_pattern("mapped", 400);
+    check_pattern("read", PAGES, "9s");
 }
 
-fn check_pattern(how: &str, pages: usize) {
+#[test]
+fn a_warm_service_that_maps_gets_the_hit_ratio_of_its_pattern() {
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
+    // Fewer pages than a large page has, which has one mark for all.
+    check_pattern("mapped", 400, "14s");
+}
+
+fn check_pattern(how: &str, pages: usize, time: &str) {
     let place = Place::new();
     let path = place.file(how, pages * 4096);
     let service = Service::start(&path, how, "now");
     let page = format!("{how}.html");
     // Other programs of this machine may make the kernel reclaim memory.
-    let options = ["--for", "14s", "--target", "hit=0.8", "--html", &page, "--mmap", "on"];
+    let options = ["--for", time, "--target", "hit=0.8", "--html", &page, "--mmap", "on"];
     let live = sized(&place, &service, &options);
     if how == "mapped" && live.mapped_share < 0.5 {
         skip("page tables cannot be read here; `nbuf doctor` says why");
@@ -130,8 +137,9 @@ fn check_stall(place: &Place, service: &Service, before: &LiveDocument) {
     let stall = before.points[0].stall.unwrap() / 2.0;
     assert!(known.read_seconds > 0.0 && known.reads >= 100, "{known:?}");
     let target = format!("stall={}", stall.min(0.9));
-    let live = sized(place, service, &["--for", "5s", "--target", &target]);
+    let live = sized(place, service, &["--for", "3s", "--target", &target]);
     let service = live.service.expect("the discs have more reads now");
+    assert!(!live.points.is_empty(), "{live:?}");
     for point in &live.points {
         let want = point.misses_per_second * service.read_seconds;
         assert!((point.stall.unwrap() - want).abs() < 1e-9, "{point:?}");
@@ -167,7 +175,7 @@ fn under_a_limit_the_kernel_misses_as_often_as_was_said() {
     file.sync_all().unwrap();
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
     let service = Service::start_in(&group.0, &path);
-    let words = ["size", "--json", "--for", "10s", "--cgroup", group.0.to_str().unwrap()];
+    let words = ["size", "--json", "--for", "7s", "--cgroup", group.0.to_str().unwrap()];
     let size = || -> LiveDocument {
         let output = place.nbuf(words).output().unwrap();
         assert!(output.status.success(), "{output:?}");
@@ -180,7 +188,7 @@ fn under_a_limit_the_kernel_misses_as_often_as_was_said() {
     let cache = free.memory.cache_bytes.0 - (PAGES * 4096) as u64 * 2 / 5;
     let limit = cache + free.memory.other_bytes().0;
     std::fs::write(group.0.join("memory.limit_in_bytes"), limit.to_string()).unwrap();
-    std::thread::sleep(Duration::from_secs(3));
+    std::thread::sleep(Duration::from_secs(2));
     let limited = size();
     let said = misses_at(&free, cache as f64) / reads(&free);
     let got = limited.fills_per_second / reads(&limited);
@@ -224,14 +232,13 @@ fn a_service_survives_nbuf() {
     let path = place.file("data", PAGES * 4096);
     let service = Service::start(&path, "read", "now");
     let pid = service.pid();
-    for wait_ms in [50, 400, 1500] {
-        let mut nbuf = place.nbuf(["size", "--pid", &pid, "--for", "60s"]);
-        let mut nbuf = nbuf.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(wait_ms));
-        nbuf.kill().unwrap();
-        nbuf.wait().unwrap();
-        assert!(is_alive(&pid), "{wait_ms}");
-    }
+    // Another test kills it at many moments.
+    let mut nbuf = place.nbuf(["size", "--pid", &pid, "--for", "60s"]);
+    let mut nbuf = nbuf.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(400));
+    nbuf.kill().unwrap();
+    nbuf.wait().unwrap();
+    assert!(is_alive(&pid));
     // It can be attached to again, and Ctrl-C gives a report.
     let mut nbuf = place.nbuf(["size", "--pid", &pid, "--for", "60s", "--json"]);
     let nbuf = nbuf.stdout(Stdio::piped()).spawn().unwrap();
@@ -255,14 +262,8 @@ fn a_service_survives_nbuf() {
 
 #[test]
 fn what_cannot_be_attached_to_is_said() {
-    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("setpriv"), Need::Nobody])
-    else {
-        return;
-    };
-    let place = Place::open_to_all();
-    let Some(place) = place else { return };
-    let path = place.file("data", 4096);
-    File::open(&path).unwrap();
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
+    let place = Place::new();
     for (words, status, want) in [
         (&["--pid", "4194305"][..], 125, "no process has the number 4194305"),
         (&["--pid", "2"], 125, "2 is a thread of the kernel"),
@@ -280,12 +281,4 @@ fn what_cannot_be_attached_to_is_said() {
         assert!(text.contains(want), "{words:?}: {text}");
         assert_eq!(output.status.code(), Some(status), "{words:?}: {text}");
     }
-    // Another account's process.
-    let own = std::process::id().to_string();
-    let mut nbuf = Command::new("setpriv");
-    nbuf.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--", NBUF]);
-    nbuf.args(["size", "--pid", &own]).current_dir(place.path("")).env("HOME", "/nonexistent");
-    let output = nbuf.env_remove("SUDO_UID").env_remove("SUDO_GID").output().unwrap();
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(text.contains(&format!("you may not trace process {own}")), "{text}");
 }

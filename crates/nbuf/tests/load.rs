@@ -61,7 +61,7 @@ fn closed_users_of_one_server_are_machine_repairmen() {
     let think = "think = { kind = 'exponential', mean_seconds = 0.4 }";
     in_four_tries(|| {
         let script = served(0.1, think);
-        let load = measured(&place, &script, &["--users", "1,12", "--duration", "8s"]);
+        let load = measured(&place, &script, &["--users", "1,12", "--duration", "5s"]);
         let [one, many] = &load.steps[..] else { panic!("{load:?}") };
         // Starting a command takes time, too: alone, it is measured as part of the service.
         let service = one.response.unwrap().mean_seconds;

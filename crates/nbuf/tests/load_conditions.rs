@@ -35,7 +35,7 @@ fn a_system_table_admits_so_many_at_once() {
     let place = Place::new();
     let script = "[[class]]\nname = 'users'\ncommand = [{ run = ['sleep', '0.2'] }]\n";
     in_four_tries(|| {
-        let words = ["--users", "1,6", "--system-table", "2,6", "--duration", "3s"];
+        let words = ["--users", "1,6", "--system-table", "2,6", "--duration", "2s"];
         let load = measured(&place, script, &words);
         let [_, few, _, all] = &load.steps[..] else { panic!("{load:?}") };
         assert_eq!((few.table, few.users, all.table), (Some(2), 6, Some(6)));
@@ -60,15 +60,20 @@ fn a_system_table_admits_so_many_at_once() {
 #[test]
 fn an_improvement_behind_a_table_halves_the_response_and_not_the_users() {
     let Some(_lock) = requires(&[]) else { return };
-    let place = Place::new();
+    // Each has a script of its own, and sleeps.
     let under = |seconds: &str| {
+        let place = Place::new();
         let script =
             format!("[[class]]\nname = 'a'\ncommand = [{{ run = ['sleep', '{seconds}'] }}]\n");
         let words = ["--users", "1,6", "--system-table", "2", "--duration", "4s"];
         measured(&place, &script, &words)
     };
     in_four_tries(|| {
-        let (before, after) = (under("0.4"), under("0.2"));
+        let (before, after) = std::thread::scope(|scope| {
+            let before = scope.spawn(|| under("0.4"));
+            let after = under("0.2");
+            (before.join().unwrap(), after)
+        });
         let knee = |load: &LoadDocument| load.knee.clone().unwrap();
         for load in [&before, &after] {
             assert_eq!(knee(load).bottleneck, LoadBottleneck::Table, "{load:?}");
@@ -91,7 +96,7 @@ fn a_second_processor_carries_as_much_more_as_without_nbuf() {
     let script = "[[class]]\nname = 'users'\n\
                   command = [{ run = ['sh', '-c', 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'] }]\n";
     in_four_tries(|| {
-        let words = ["--users", "4", "--cpus", "1,2", "--duration", "5s"];
+        let words = ["--users", "4", "--cpus", "1,2", "--duration", "3s"];
         let load = measured(&place, script, &words);
         let [one, two] = &load.steps[..] else { panic!("{load:?}") };
         let ratio = two.throughput_per_second / one.throughput_per_second;

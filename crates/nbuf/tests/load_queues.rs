@@ -226,10 +226,18 @@ fn the_models_of_the_tests_agree_with_the_laws() {
     );
 }
 
+/// Both at once: each load is a few requests a second, and what one takes from the other is a parameter of the models.
 #[test]
+fn open_arrivals_and_closed_users_keep_their_laws() {
+    let Some(_lock) = requires(&[]) else { return };
+    std::thread::scope(|scope| {
+        scope.spawn(open_arrivals_wait_as_in_m_g_1_from_their_intended_beginnings);
+        scope.spawn(closed_users_keep_the_law_of_the_machine_repairman);
+    });
+}
+
 fn open_arrivals_wait_as_in_m_g_1_from_their_intended_beginnings() {
     const RATE: f64 = 25.0;
-    let Some(_lock) = requires(&[]) else { return };
     let place = Place::new();
     in_four_tries(|| {
         let server = Server::start(0.022);
@@ -270,9 +278,7 @@ fn open_arrivals_wait_as_in_m_g_1_from_their_intended_beginnings() {
     });
 }
 
-#[test]
 fn closed_users_keep_the_law_of_the_machine_repairman() {
-    let Some(_lock) = requires(&[]) else { return };
     let place = Place::new();
     in_four_tries(|| {
         let server = Server::start(0.03);

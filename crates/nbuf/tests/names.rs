@@ -8,7 +8,7 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 
 use nbuf::trace::CacheEvent;
-use support::{NBUF, Need, Place, Recorded, bytes, requires, skip, until};
+use support::{NBUF, Need, Place, Recorded, bytes, requires, requires_shared, skip, until};
 
 /// No file of the command has this in its name.
 const SECRET: &str = "a-letter-of-resignation";
@@ -52,7 +52,7 @@ fn beside_a_secret(place: &Place) -> Recording {
 
 #[test]
 fn what_others_open_is_in_no_log_and_in_no_trace() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     let mut nbuf = beside_a_secret(&place);
     assert!(!log_has(&place, SECRET), "while it runs");
@@ -106,7 +106,8 @@ fn among_private_mounts(place: &Place, script: &str) -> Option<std::process::Out
 #[test]
 fn a_stopped_recording_holds_nobodys_file_system() {
     let needs = ["unshare", "mkfs.ext4", "losetup"].map(Need::Program);
-    let Some(_lock) = requires(&[&[Need::Tracepoints, Need::Loop], &needs[..]].concat()) else {
+    let Some(_lock) = requires_shared(&[&[Need::Tracepoints, Need::Loop], &needs[..]].concat())
+    else {
         return;
     };
     let place = Place::new();
@@ -138,7 +139,9 @@ fn a_stopped_recording_holds_nobodys_file_system() {
 
 #[test]
 fn a_log_in_memory_is_not_the_commands() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("unshare")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("unshare")]) else {
+        return;
+    };
     let place = Place::new();
     let script = "mkdir memory && mount -t tmpfs -o size=64m none memory || exit 99
         head -c 4096 /dev/zero >memory/own

@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 
 use support::chromium::Chromium;
-use support::{Need, Place, requires};
+use support::{Need, Place, requires, requires_shared};
 
 /// A trace that every checkout has.
 const TRACE: &str =
@@ -48,7 +48,7 @@ fn the_page_of_a_trace_says_that_nothing_is_proved() {
 
 #[test]
 fn a_run_has_a_page_with_what_was_measured() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     place.file("<i>&name", 8 << 20);
     let command = ["sh", "-c", "cat '<i>&name' '<i>&name'"];

@@ -6,7 +6,7 @@ mod support;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use support::{Need, Place, requires};
+use support::{Need, Place, requires_shared};
 
 /// Serves what is in its folder, at a Unix socket or a port that it chooses, and prints where.
 const SERVER: &str = "
@@ -69,14 +69,14 @@ fn warning(place: &Place, capture: &str, command: &[&str]) -> Option<String> {
 
 #[test]
 fn a_server_that_ran_before_is_named() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let place = Place::new();
     place.file("file", 4 << 20);
     for (kind, options) in [("tcp", &[][..]), ("unix", &["--unix-socket", "socket"][..])] {
         let server = Server::start(&place, kind);
         let url = server.url.as_str();
         // As many requests as take a while.
-        let urls = format!("{url}?[1-20]");
+        let urls = format!("{url}?[1-10]");
         let command = [&["curl", "-sf", "-o", "out"][..], options, &[urls.as_str()]].concat();
         for capture in ["perf", "calls"] {
             let warning = warning(&place, capture, &command).unwrap_or_default();
@@ -94,7 +94,7 @@ fn a_server_that_ran_before_is_named() {
 
 #[test]
 fn a_server_that_the_command_starts_is_part_of_it() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let place = Place::new();
     place.file("file", 4 << 20);
     std::fs::write(place.path("server.py"), SERVER).unwrap();

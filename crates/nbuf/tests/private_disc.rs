@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use nbuf::internal::sys::process::signal;
 use serde_json::Value;
-use support::{Need, Place, groups_of, requires, until, with_word};
+use support::{Need, Place, groups_of, requires, requires_shared, until, with_word};
 
 const NEEDS: [Need; 4] =
     [Need::Tracepoints, Need::Program("mkfs.ext4"), Need::Loop, Need::Program("cp")];
@@ -42,7 +42,7 @@ fn place() -> Place {
 
 #[test]
 fn a_directory_is_sized_on_a_disc_of_its_own_at_a_rate() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let place = place();
     let script = "dd if=data/file of=/dev/null bs=4k 2>/dev/null; echo new >data/new";
     let options = "--json --loop 64MiB --data data --loop-readahead 16KiB --iops 2000 --force \
@@ -86,7 +86,7 @@ fn killed_it_leaves_no_disc() {
 
 #[test]
 fn what_cannot_be_is_told_in_a_line() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let place = place();
     let cases = [
         (&["--loop", "4MiB", "--data", "data"][..], "give --loop more room"),

@@ -3,10 +3,15 @@
 #[expect(dead_code, reason = "shared with tests that need more of it")]
 mod support;
 
+#[path = "demo/explanations.rs"]
+mod explanations;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::Output;
 
+use explanations::{explained, left};
 use support::{Need, Place, requires};
 
 fn readme() -> String {
@@ -50,9 +55,14 @@ fn the_demonstration_shows_what_the_readme_shows() {
     let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
     let blocks = blocks();
     let (command, shown) = blocks[0].split_once('\n').unwrap();
+    let folder = std::env::var_os("TMPDIR").map_or_else(|| "/var/tmp".into(), PathBuf::from);
+    let before = left(&folder);
     let ran = shell(&Place::new(), command);
     let out = String::from_utf8(ran.stdout).unwrap();
     assert_eq!(ran.status.code(), Some(0), "{out}");
+    explained(&out);
+    assert!(out.contains("> Verified: ") && out.contains("> Proved: "), "{out}");
+    assert_eq!(left(&folder), before);
     let got: Vec<String> = out.lines().map(shape).collect();
     let starts =
         ["A demonstration", "  a program", "52.0 MiB. ", "Verified", "To paste", "  docker"];

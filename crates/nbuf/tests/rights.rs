@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use rustix::fs::inotify;
-use support::{NBUF, Need, Place, is_alive, requires, until};
+use support::{NBUF, Need, Place, is_alive, requires, requires_shared, until};
 
 const NEEDS: [Need; 2] = [Need::Tracepoints, Need::Nobody];
 /// The user id of the sudo user, `nobody`.
@@ -57,7 +57,7 @@ fn swap(place: &Place) {
 
 #[test]
 fn outputs_are_made_with_the_sudo_users_rights() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let Some(place) = place() else { return };
     for option in ["--trace-out", "--html", "--svg"] {
         let sized = ["size", "-y", "--no-verify", option, "roots/file", "--", "true"];
@@ -89,7 +89,7 @@ fn outputs_are_made_with_the_sudo_users_rights() {
 
 #[test]
 fn a_log_is_removed_where_it_was_made() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let Some(place) = place() else { return };
     let roots = secret(&place, "roots/t.parquet.log");
     let script = "while ! [ -e go ]; do sleep 0.01; done";
@@ -108,7 +108,7 @@ fn a_log_is_removed_where_it_was_made() {
 
 #[test]
 fn names_that_a_command_left_behind_are_not_opened_as_root() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let Some(place) = place() else { return };
     let roots = secret(&place, "roots/secret");
     let file = place.file("his/file", 1 << 20);
@@ -130,7 +130,7 @@ fn names_that_a_command_left_behind_are_not_opened_as_root() {
 #[test]
 fn a_private_disc_is_mounted_on_what_the_sudo_user_opened() {
     let needs = [Need::Tracepoints, Need::Nobody, Need::Loop, Need::Program("mkfs.ext4")];
-    let Some(_lock) = requires(&needs) else { return };
+    let Some(_lock) = requires_shared(&needs) else { return };
     let Some(place) = place() else { return };
     fs::write(place.path("his/ld.so.preload"), "/his/own.so\n").unwrap();
     let roots = place.path("roots").display().to_string();
@@ -162,7 +162,7 @@ fn a_private_disc_is_mounted_on_what_the_sudo_user_opened() {
 #[test]
 fn a_private_disc_is_the_sudo_users_and_gives_no_rights() {
     let needs = [Need::Tracepoints, Need::Nobody, Need::Loop, Need::Program("mkfs.ext4")];
-    let Some(_lock) = requires(&needs) else { return };
+    let Some(_lock) = requires_shared(&needs) else { return };
     let Some(place) = place() else { return };
     let set_id = place.path("his/id");
     fs::copy("/usr/bin/id", &set_id).unwrap();
@@ -195,7 +195,7 @@ fn a_private_disc_is_the_sudo_users_and_gives_no_rights() {
 #[test]
 fn capabilities_of_the_file_open_no_file_of_others() {
     let needs = [Need::Tracepoints, Need::Nobody, Need::Program("setcap")];
-    let Some(_lock) = requires(&needs) else { return };
+    let Some(_lock) = requires_shared(&needs) else { return };
     let Some(place) = place() else { return };
     let roots = secret(&place, "roots/secret");
     let program = place.path("capable");
@@ -236,7 +236,7 @@ fn capabilities_of_the_file_open_no_file_of_others() {
 
 #[test]
 fn who_called_is_known_or_nothing_runs() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let Some(place) = place() else { return };
     let ids = ["99999999999", " 1777", "", "-1", "4294967295", "65534x", "0x0"];
     for (name, id) in ["SUDO_UID", "SUDO_GID"].into_iter().flat_map(|n| ids.map(|id| (n, id))) {
@@ -254,7 +254,7 @@ fn who_called_is_known_or_nothing_runs() {
 
 #[test]
 fn set_id_programs_run_as_ever_but_under_system_call_capture() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let Some(place) = place() else { return };
     let set_id = place.path("id");
     fs::copy("/usr/bin/id", &set_id).unwrap();
@@ -330,7 +330,7 @@ fn a_second_recording_to_the_same_file_is_refused_while_the_first_runs() {
 
 #[test]
 fn a_trace_goes_to_a_descriptor() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let Some(place) = place() else { return };
     for name in ["/dev/fd/3", "/proc/self/fd/3"] {
         let script = format!("exec \"$0\" record -o {name} -- cat roots/file 3>his/out >/dev/null");

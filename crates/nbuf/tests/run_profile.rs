@@ -5,8 +5,9 @@ mod support;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use nbuf::experiment::result::{RunDocument, RunProfile, RunSegment, RunSegmentKind};
@@ -16,34 +17,43 @@ use support::{NBUF, Need, Place, requires, skip};
 
 const NEEDS: [Need; 2] = [Need::Tracepoints, Need::Program("cc")];
 
+/// The program and its library, built once for all tests of this process.
+fn truth() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profile");
+        fs::create_dir_all(&folder).unwrap();
+        built_in(&folder)
+    })
+}
+
 /// Builds the program and its library.
-fn truth(place: &Place) -> PathBuf {
+fn built_in(folder: &Path) -> PathBuf {
     let source = |name: &str| format!("{}/tests/profile/{name}", env!("CARGO_MANIFEST_DIR"));
     let cc = |words: &[&str]| {
         let mut cc = Command::new("cc");
         cc.args(["-O1", "-w", "-g", "-gz=none", "-fno-omit-frame-pointer"]).args(words);
-        assert!(cc.current_dir(place.path(".")).status().unwrap().success());
+        assert!(cc.current_dir(folder).status().unwrap().success());
     };
     cc(&["-shared", "-fPIC", &source("library.c"), "-o", "libwork.so"]);
     cc(&[&source("truth.c"), "-o", "truth", "-L.", "-lwork", "-Wl,-rpath,$ORIGIN"]);
     // What was changed since the command began would give no names.
     std::thread::sleep(Duration::from_millis(1100));
-    place.path("truth")
+    folder.join("truth")
 }
 
 fn profile(place: &Place, words: &[&str]) -> (RunDocument, RunProfile, String) {
-    let program = truth_of(place);
-    let words = [&["run", "--profile", "--json", "--", &program], words].concat();
+    profile_of(truth(), place, words)
+}
+
+fn profile_of(program: &Path, place: &Place, words: &[&str]) -> (RunDocument, RunProfile, String) {
+    let words = [&["run", "--profile", "--json", "--", program.to_str().unwrap()], words].concat();
     let output = place.nbuf(words).output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
     let mut ran: RunDocument = serde_json::from_slice(&output.stdout).expect(&error);
     assert_eq!(ran.exit_status, 0, "{error}");
     let profile = ran.profile.take().expect(&error);
     (ran, profile, error)
-}
-
-fn truth_of(place: &Place) -> String {
-    place.path("truth").to_str().unwrap().to_owned()
 }
 
 fn segment<'a>(profile: &'a RunProfile, name: &str) -> &'a RunSegment {
@@ -76,7 +86,6 @@ fn check_ratio(profile: &RunProfile, error: &str) {
 fn functions_of_program_and_library_have_their_time() {
     let Some(_lock) = requires(&NEEDS) else { return };
     let place = Place::new();
-    truth(&place);
     in_four_tries(|| {
         let (ran, profile, error) = profile(&place, &["compute", "0.8"]);
         assert!(ran.notes.is_empty(), "{:?}", ran.notes);
@@ -97,7 +106,6 @@ fn functions_of_program_and_library_have_their_time() {
 fn a_child_that_is_executed_is_profiled_too() {
     let Some(_lock) = requires(&NEEDS) else { return };
     let place = Place::new();
-    truth(&place);
     in_four_tries(|| {
         let (ran, profile, error) = profile(&place, &["child", "0.6"]);
         assert_eq!(ran.processes, Some(2));
@@ -109,7 +117,6 @@ fn a_child_that_is_executed_is_profiled_too() {
 fn faults_are_counted_by_code_and_by_file() {
     let Some(_lock) = requires(&NEEDS) else { return };
     let place = Place::new();
-    truth(&place);
     place.file("data", 400 * 4096);
     fs::File::open(place.path("data")).unwrap().sync_all().unwrap();
     in_four_tries(|| {
@@ -127,10 +134,8 @@ fn faults_are_counted_by_code_and_by_file() {
 #[test]
 fn lost_records_are_said() {
     let Some(_lock) = requires(&NEEDS) else { return };
-    let place = Place::new();
-    let program = truth(&place);
     let mut nbuf = Command::new(NBUF);
-    nbuf.args(["run", "--profile", "--json", "--"]).arg(program).args(["flood", "2"]);
+    nbuf.args(["run", "--profile", "--json", "--"]).arg(truth()).args(["flood", "2"]);
     nbuf.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = nbuf.spawn().unwrap();
     let mut error = BufReader::new(child.stderr.take().unwrap());
@@ -155,8 +160,9 @@ fn lost_records_are_said() {
 fn a_file_that_is_gone_gives_addresses_and_says_so() {
     let Some(_lock) = requires(&NEEDS) else { return };
     let place = Place::new();
-    truth(&place);
-    let (_, profile, _) = profile(&place, &["unlink", "200000000", "libwork.so"]);
+    // The library is removed.
+    let program = built_in(&place.path(""));
+    let (_, profile, _) = profile_of(&program, &place, &["unlink", "200000000", "libwork.so"]);
     let library = segment(&profile, "/libwork.so");
     assert_eq!(library.unnamed.as_deref(), Some("its file is gone"));
     assert!(library.functions[0].name.starts_with("libwork.so+0x"), "{library:?}");
@@ -169,7 +175,6 @@ fn generated_code_has_the_names_of_its_list() {
         return skip("the generated loop is for x86-64");
     }
     let place = Place::new();
-    truth(&place);
     let (_, profile, error) = profile(&place, &["generate", "0.3", "list"]);
     let list = error.lines().find_map(|line| line.strip_prefix("list ")).expect(&error);
     fs::remove_file(list).unwrap();
@@ -189,7 +194,7 @@ fn an_ordinary_user_sees_programs_and_what_is_missing() {
     let needs = [Need::Tracepoints, Need::Nobody, Need::Program("setpriv"), Need::Program("cc")];
     let Some(_lock) = requires(&needs) else { return };
     let place = Place::open_to_all().unwrap();
-    let program = truth(&place);
+    let program = built_in(&place.path(""));
     let output = Command::new("setpriv")
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(place.program())
@@ -217,11 +222,10 @@ fn an_ordinary_user_sees_programs_and_what_is_missing() {
 fn stacks_and_page_are_new_files() {
     let Some(_lock) = requires(&NEEDS) else { return };
     let place = Place::new();
-    let program = truth(&place);
     let run = || {
         let mut nbuf =
             place.nbuf(["run", "--profile", "--folded", "stacks", "--html", "page.html", "--"]);
-        nbuf.arg(&program).args(["compute", "0.2"]).output().unwrap()
+        nbuf.arg(truth()).args(["compute", "0.2"]).output().unwrap()
     };
     let output = run();
     let error = String::from_utf8(output.stderr).unwrap();

@@ -168,7 +168,7 @@ fn the_page_and_the_picture_show_the_runs_that_found_the_size() {
 fn a_target_of_time_is_measured_for_any_program() {
     let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
     let place = Place::new();
-    place.file("mapped", 64 * FILE_MIB);
+    place.file("mapped", 32 * FILE_MIB);
     let check = |target: &str, goal: &str| {
         let options = ["--json", "--target", target, "--max-time", "2m"];
         let sized = size(&place, &options, &mapped(3, 8));

@@ -21,13 +21,13 @@ fn path_to_postgres() -> Option<String> {
     all.then(|| std::env::join_paths(&folders).unwrap().into_string().unwrap())
 }
 
-/// Makes a database of 75 MB once, and puts its files back to what they were each time.
+/// Makes a database of 45 MB once, and puts its files back to what they were each time.
 const PREPARE: &str = "
 become='setpriv --reuid 65534 --regid 65534 --clear-groups'
 [ -d base ] || $become sh -ec '
     initdb -D base -A trust -N >initdb.txt
     pg_ctl -D base -w -l log -o \"-k $PWD -h \\\"\\\" -c fsync=off\" start >/dev/null
-    pgbench -h $PWD -i -s 5 -q postgres 2>/dev/null
+    pgbench -h $PWD -i -s 3 -q postgres 2>/dev/null
     psql -h $PWD -qc \"vacuum freeze analyze\" postgres
     pg_ctl -D base -w -m fast stop >/dev/null' || exit 1
 rm -rf data && cp -a base data && sync -f data
@@ -60,10 +60,11 @@ fn a_database_server_is_seen_with_its_writes_and_its_shared_buffers() {
         sized
     };
 
-    let sized = size(&serve("4MB", "-S -t 20000"), &["--verify-at", "100%,75%,50%"]);
+    let sized = size(&serve("4MB", "-S -t 12000"), &["--verify-at", "75%,50%"]);
     let reads = sized.json();
     let runs = reads["verify"].as_array().unwrap();
-    assert!(runs.len() >= 4, "{sized:?}");
+    assert!(runs.len() >= 3, "{sized:?}");
+    let mut predicted = Vec::new();
     for run in runs {
         assert_eq!(run["exit_status"], 0, "{run:#}");
         let number = |key: &str| run[key].as_f64().unwrap();
@@ -71,7 +72,11 @@ fn a_database_server_is_seen_with_its_writes_and_its_shared_buffers() {
         // A quarter of what such a server touches it touches through mappings: docs/support.md.
         let room = low * 0.5..=high * 1.5;
         assert!(room.contains(&number("measured_fills")), "{run:#}");
+        predicted.push(low);
     }
+    // Half of the footprint is too little: pages are read again.
+    predicted.sort_by(f64::total_cmp);
+    assert!(predicted[runs.len() - 1] > 1.1 * predicted[0], "{predicted:?}");
     let busiest = reads["files"][0]["name"].as_str().unwrap();
     let tables = place.path("data/base");
     assert!(busiest.starts_with(tables.to_str().unwrap()), "{busiest}");
@@ -79,7 +84,7 @@ fn a_database_server_is_seen_with_its_writes_and_its_shared_buffers() {
     assert!(shared > 2 << 20, "{shared}");
 
     // Larger buffers are more shared memory, and so much more is to be allowed.
-    let sized = size(&serve("16MB", "-t 500"), &["--no-verify", "--trace-out", "t.parquet"]);
+    let sized = size(&serve("16MB", "-t 700"), &["--no-verify", "--trace-out", "t.parquet"]);
     let writes = sized.json();
     let larger = writes["memory"]["shmem_bytes"].as_u64().unwrap();
     assert!(larger > shared + (4 << 20), "{larger} and {shared}");

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use support::{Need, Place, requires};
+use support::{Need, Place, requires_shared};
 
 const MIB: u64 = 1 << 20;
 /// Reads the whole table six times, which sqlite3's own cache does not hold.
@@ -74,7 +74,7 @@ fn program(name: &str) -> PathBuf {
 #[test]
 fn shared_text_counts_as_it_would_in_a_private_mount_namespace() {
     let needs = [Need::Tracepoints, Need::Program("sqlite3"), Need::Program("unshare")];
-    let Some(_lock) = requires(&needs) else { return };
+    let Some(_lock) = requires_shared(&needs) else { return };
     let place = Place::new();
     let (program, database) = (program("sqlite3"), place.path("database"));
     let table = "create table t (i integer primary key, v blob); with recursive n(i) as (select 1 \

@@ -7,7 +7,7 @@ use std::fs;
 use std::process::Command;
 
 use serde_json::Value;
-use support::{Need, Place, Recorded, requires};
+use support::{Need, Place, Recorded, requires, requires_shared};
 
 const MIB: usize = 1 << 20;
 
@@ -128,7 +128,7 @@ fn a_database_is_predicted_at_every_size() {
 
 #[test]
 fn what_looks_for_dev_null_reads_as_it_did() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("tar")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("tar")]) else { return };
     let place = Place::new();
     place.file("big", 8 * MIB);
     // GNU tar and grep read no file if they write to /dev/null; here they write to the test.
@@ -143,7 +143,7 @@ fn what_looks_for_dev_null_reads_as_it_did() {
 
 #[test]
 fn a_command_that_reads_once_is_told_that_cache_buys_nothing() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     let names: Vec<String> = (0..800).map(|n| format!("f{n}")).collect();
     for name in &names {
@@ -160,7 +160,9 @@ fn a_command_that_reads_once_is_told_that_cache_buys_nothing() {
 
 #[test]
 fn what_is_mapped_makes_the_curve_a_lower_bound() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let place = Place::new();
     place.file("mapped", 16 * MIB);
     let script = "import mmap; f = open('mapped', 'rb')
@@ -182,7 +184,7 @@ for i in range(0, len(m), 4096): m[i]";
 
 #[test]
 fn a_command_that_does_otherwise_the_next_time_is_not_repeatable() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     place.file("large", 24 * MIB);
     place.file("small", 8 * MIB);
@@ -205,7 +207,7 @@ fn a_command_that_does_otherwise_the_next_time_is_not_repeatable() {
 
 #[test]
 fn too_little_memory_is_below_the_floor() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     place.file("file", 24 * MIB);
     // Other memory is sampled every 25 ms: it is there for longer.
@@ -221,7 +223,7 @@ fn too_little_memory_is_below_the_floor() {
 
 #[test]
 fn a_trace_gives_the_curve_of_the_run_it_is_of() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     place.file("file", 8 * MIB);
     let options = ["--json", "--no-verify", "--trace-out", "t.parquet", "--svg", "t.svg"];

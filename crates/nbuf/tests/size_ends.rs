@@ -186,7 +186,7 @@ fn what_is_written_to_a_file_is_written_again_by_every_run() {
 /// A command that warns would warn once for every run.
 #[test]
 fn errors_of_repeated_runs_are_not_shown_again() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     place.file("file", 8 << 20);
     let mut nbuf = place.nbuf(["size", "-y", "--force", "--verify-at", "100%"]);

@@ -103,7 +103,7 @@ fn without_a_second_run_no_time_is_known() {
 
     let script = counted("[ $(wc -l <runs) -eq 1 ] || exec sleep 100");
     fs::remove_file(place.path("runs")).unwrap();
-    let sized = size(&place, &["--max-time", "10s"], &script);
+    let sized = size(&place, &["--max-time", "3s"], &script);
     assert!(sized.stderr.contains("not timed: the time was up"), "{}", sized.stderr);
     assert!(
         sized.json()["curve"].as_array().is_some_and(|curve| !curve.is_empty()),

@@ -151,35 +151,42 @@ fn drop_from_cache(path: &Path) {
 #[test]
 fn fills_of_a_program_that_maps_its_file_are_predicted() {
     let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("cc")]) else { return };
+    // The program sleeps most of the time.
+    std::thread::scope(|scope| {
+        for is_cold in [true, false] {
+            scope.spawn(move || check_fills(is_cold));
+        }
+    });
+}
+
+fn check_fills(is_cold: bool) {
     let place = Place::new();
     fs::write(place.path("program.c"), AT_RANDOM).unwrap();
     let mut cc = Command::new("cc");
     let cc = cc.args(["-O1", "program.c", "-o", "program"]).current_dir(place.path("."));
     assert!(cc.status().unwrap().success());
     let options = ["--json", "--verify-at", "80%,60%", "--trace-out", "t.parquet"];
-    for is_cold in [true, false] {
-        let path = place.file("mapped", 16 << 20);
-        if is_cold {
-            drop_from_cache(&path);
-        }
-        let sized = place.size(&options, &["./program"]);
-        let report = sized.json();
-        assert_eq!(report["exit_status"], 0, "{sized:?}");
-        let trace = native::read(File::open(place.path("t.parquet")).unwrap()).unwrap();
-        fs::remove_file(place.path("t.parquet")).unwrap();
-        if trace.facts.capture.looks.is_none() {
-            return support::skip("page tables cannot be read here; `nbuf doctor` says why");
-        }
-        // A file that was just written may be mapped by large pages, and is measured then.
-        let is_bound = report["capture"]["is_mapped"] == true;
-        assert!(!is_bound || !is_cold, "{}", report["capture"]);
-        for run in report["verify"].as_array().unwrap() {
-            let number = |key: &str| run[key].as_f64().unwrap_or_else(|| panic!("{key}: {run:#}"));
-            let fills = number("measured_fills");
-            // On a busy machine looks are seldom.
-            let low = number("predicted_fills_low") * 0.75;
-            let high = number("predicted_fills_high") * 1.25;
-            assert!(fills >= low && (fills <= high || is_bound), "{is_cold}: {run:#}");
-        }
+    let path = place.file("mapped", 16 << 20);
+    if is_cold {
+        drop_from_cache(&path);
+    }
+    let sized = place.size(&options, &["./program"]);
+    let report = sized.json();
+    assert_eq!(report["exit_status"], 0, "{sized:?}");
+    let trace = native::read(File::open(place.path("t.parquet")).unwrap()).unwrap();
+    fs::remove_file(place.path("t.parquet")).unwrap();
+    if trace.facts.capture.looks.is_none() {
+        return support::skip("page tables cannot be read here; `nbuf doctor` says why");
+    }
+    // A file that was just written may be mapped by large pages, and is measured then.
+    let is_bound = report["capture"]["is_mapped"] == true;
+    assert!(!is_bound || !is_cold, "{}", report["capture"]);
+    for run in report["verify"].as_array().unwrap() {
+        let number = |key: &str| run[key].as_f64().unwrap_or_else(|| panic!("{key}: {run:#}"));
+        let fills = number("measured_fills");
+        // On a busy machine looks are seldom.
+        let low = number("predicted_fills_low") * 0.75;
+        let high = number("predicted_fills_high") * 1.25;
+        assert!(fills >= low && (fills <= high || is_bound), "{is_cold}: {run:#}");
     }
 }

@@ -8,14 +8,14 @@ use std::process::Command;
 
 use nbuf::trace::{Detour, Uncached};
 use nbuf::units::Bytes;
-use support::{NBUF, Need, Place, Recorded, requires, skip};
+use support::{NBUF, Need, Place, Recorded, requires_shared, skip};
 
 /// Nothing of a report wraps at this width.
 const WIDE: &str = "400";
 
 #[test]
 fn calls_past_the_page_cache_are_named_with_what_they_moved() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     let (past, made) = (place.file("past", 64 * 4096), place.path("made"));
     let script = "dd if=past of=/dev/null bs=64k iflag=direct status=none &&
@@ -59,7 +59,9 @@ fn calls_past_the_page_cache_are_named_with_what_they_moved() {
 
 #[test]
 fn files_in_memory_are_named_where_the_command_opened_them() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("unshare")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("unshare")]) else {
+        return;
+    };
     let place = Place::new();
     place.file("disc", 4096);
     // The mount is private to `unshare` and goes with it. Others read there all the while.

@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
-use support::{Need, Place, requires, until, with_word};
+use support::{Need, Place, requires, requires_shared, until, with_word};
 
 /// Intervals that come soon.
 const EVERY: [&str; 2] = ["--interval", "100ms"];
@@ -116,7 +116,7 @@ impl Display {
 
 #[test]
 fn keys_turn_pages_save_one_and_end_it() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     let mut display = Display::start(&place, &EVERY, [80, 24]);
     display.until_it_shows("true idle");
@@ -212,7 +212,7 @@ fn a_server_is_displayed_until_it_ends() {
 
 #[test]
 fn a_signal_and_a_control_c_give_the_terminal_back() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     for key in [None, Some("\x03")] {
         let mut display = Display::start(&place, &EVERY, [200, 60]);
@@ -230,7 +230,7 @@ fn a_signal_and_a_control_c_give_the_terminal_back() {
 /// The library that reads keys reads the end of a closed terminal for ever.
 #[test]
 fn a_terminal_that_closes_ends_it() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     for arguments in [&EVERY[..], &["--interval", "1s"]] {
         let (near, far) = terminal([80, 24]);
@@ -264,7 +264,7 @@ fn has_colour(text: &str) -> bool {
 
 #[test]
 fn no_color_switches_colours_off() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     for is_plain in [false, true] {
         let size = [80, 24];
@@ -298,7 +298,7 @@ fn sigkill_leaves_no_process_and_a_recording_that_can_be_read() {
 
 #[test]
 fn a_small_terminal_shows_the_size_that_is_needed() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     let mut display = Display::start(&place, &EVERY, [40, 10]);
     display.until_it_shows("too small");
@@ -308,7 +308,7 @@ fn a_small_terminal_shows_the_size_that_is_needed() {
 
 #[test]
 fn a_recording_is_displayed_interval_by_interval() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     let record = ["watch", "--interval", "100ms", "--count", "3", "--record", "r", "--json"];
     assert!(place.nbuf(record).output().unwrap().status.success());

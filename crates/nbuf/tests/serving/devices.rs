@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Server;
-use crate::support::{Lock, Need, Place, requires};
+use crate::support::{Lock, Need, Place, requires_shared};
 use crate::{MIB, image, output};
 
 /// A loop device over a file, detached with this value.
@@ -32,7 +32,8 @@ impl Drop for Loop {
 
 pub(crate) fn requires_loop(programs: &[&'static str]) -> Option<Lock> {
     let needs = programs.iter().map(|name| Need::Program(name));
-    requires(&[Need::Loop, Need::Program("losetup")].into_iter().chain(needs).collect::<Vec<_>>())
+    let all = [Need::Loop, Need::Program("losetup")].into_iter().chain(needs);
+    requires_shared(&all.collect::<Vec<_>>())
 }
 
 /// What `nbuf serve` says of a disc that it refuses: one line.
