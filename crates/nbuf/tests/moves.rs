@@ -9,7 +9,7 @@ use std::fs;
 use std::process::Command;
 
 use nbuf::trace::CacheEvent;
-use support::{Need, Place, requires_shared, tracepoints};
+use support::{Need, Place, requires_shared};
 
 const PROGRAM: &str = include_str!("moves.c");
 const NEEDS: [Need; 2] = [Need::Tracepoints, Need::Program("cc")];
@@ -51,7 +51,6 @@ fn bytes_of(place: &Place, capture: &str, way: &str, op: CacheEvent) -> u64 {
 #[test]
 fn every_call_that_reads_a_file_is_recorded_as_what_it_is() {
     let Some(_lock) = requires_shared(&NEEDS) else { return };
-    tracepoints::keep();
     let bytes = 4 << 20;
     let place = place(bytes);
     let has_rings = has_rings(&place);

@@ -11,8 +11,7 @@ use std::process::{Command, Stdio};
 
 use nbuf::trace::{CacheEvent, Record};
 use support::{
-    NBUF, Need, Place, Recorded, bytes, is_alive, requires, requires_shared, skip, tracepoints,
-    until,
+    NBUF, Need, Place, Recorded, bytes, is_alive, requires, requires_shared, skip, until,
 };
 
 const PAGE: u64 = 4096;
@@ -20,7 +19,6 @@ const PAGE: u64 = 4096;
 #[test]
 fn the_exit_status_is_the_commands() {
     let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
-    tracepoints::keep();
     for (script, want) in [("true", 0), ("exit 3", 3), ("kill -9 $$", 137), ("kill -TERM $$", 143)]
     {
         let recorded = Place::new().record(script);
@@ -51,7 +49,6 @@ fn interrupted_it_ends_as_the_signal_has_it() {
 #[test]
 fn standard_streams_are_the_commands_own() {
     let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
-    tracepoints::keep();
     let place = Place::new();
     let mut command = place.nbuf(["record", "-q", "-o", "t.parquet", "--", "cat"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -72,7 +69,6 @@ fn standard_streams_are_the_commands_own() {
 #[test]
 fn every_page_of_a_file_is_in_the_trace_under_its_path() {
     let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
-    tracepoints::keep();
     let place = Place::new();
     let known = place.file("known file", 300 * 4096 - 100);
     let recorded = place.record("cat 'known file' >/dev/null; cat 'known file' >/dev/null");
@@ -110,7 +106,6 @@ fn a_task_goes_by_its_number_where_nbuf_runs() {
 #[test]
 fn files_are_named_however_the_command_came_by_them() {
     let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
-    tracepoints::keep();
     let place = Place::new();
     for name in ["early", "inherited"] {
         place.file(name, 8 * 4096);
@@ -142,7 +137,6 @@ fn files_are_named_however_the_command_came_by_them() {
 fn a_script_that_does_not_say_who_reads_it_is_read_by_the_shell() {
     use std::os::unix::fs::PermissionsExt;
     let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
-    tracepoints::keep();
     let place = Place::new();
     fs::write(place.path("script"), "echo \"$0: $# $1\"; exit 3\n").unwrap();
     fs::set_permissions(place.path("script"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -163,7 +157,6 @@ fn a_script_that_does_not_say_who_reads_it_is_read_by_the_shell() {
 #[test]
 fn overwrites_of_cached_pages_are_writes() {
     let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
-    tracepoints::keep();
     let place = Place::new();
     let path = place.file("cached", 16 * 4096);
     let recorded =
@@ -182,7 +175,6 @@ fn overwrites_of_cached_pages_are_writes() {
 #[test]
 fn daemons_are_recorded_to_their_end_or_ended_with_the_command() {
     let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
-    tracepoints::keep();
     // Twice forked, in a session of its own, its parents gone.
     let daemon = |work: &str| format!("(setsid sh -c '{work}' >/dev/null 2>&1 &)");
     let place = Place::new();
@@ -230,7 +222,6 @@ fn under_sudo_the_command_and_the_trace_are_the_sudo_users() {
 #[test]
 fn losses_are_counted_and_told() {
     let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
-    tracepoints::keep();
     let place = Place::new();
     place.file("one", 4096);
     let script = "for i in 1 2 3 4 5 6 7 8 9; do cat one one one one one one one one one; done; \
@@ -254,7 +245,6 @@ fn losses_are_counted_and_told() {
 #[test]
 fn a_file_made_meanwhile_is_not_overwritten() {
     let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
-    tracepoints::keep();
     let place = Place::new();
     let recorded = {
         let mut command = place.nbuf(["record", "-o", "t.parquet", "--"]);

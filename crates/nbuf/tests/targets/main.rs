@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rows::{Mode, Row};
 use stage::Stage;
-use support::{Need, requires, skip, tracepoints};
+use support::{Need, requires, skip};
 
 const NEEDS: [Need; 3] = [Need::Tracepoints, Need::Nobody, Need::Program("cc")];
 
@@ -24,7 +24,6 @@ const STAGES: u32 = 2;
 
 fn compare(rows: &[Row]) {
     let Some(_lock) = requires(&NEEDS) else { return };
-    tracepoints::keep();
     let stages: Option<Vec<Stage>> = (0..STAGES).map(Stage::new).collect();
     let Some(stages) = stages else {
         return skip("no place on a disc that others can walk to");
