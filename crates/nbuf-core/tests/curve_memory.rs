@@ -7,6 +7,8 @@
 use std::env;
 use std::fs;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use nbuf::experiment::grid::{Grid, Names, Plan};
 use nbuf::internal::workload::pages::{Whole, Writes};
@@ -103,13 +105,17 @@ type Case = (&'static str, Option<&'static str>, Unit, bool, f64);
 const SHARE_MIN: f64 = 0.7;
 
 const SIZES: Option<&str> = Some("1000,100000,500000,1000000");
-const CASES: [Case; 5] = [
+const CASE_COUNT: usize = 5;
+const CASES: [Case; CASE_COUNT] = [
     ("lru", None, Unit::Keys, false, 40.0),
     ("lru", None, Unit::Bytes, false, 40.0),
     ("lru,opt", SIZES, Unit::Keys, false, f64::MAX),
     ("lru,opt", None, Unit::Keys, true, f64::MAX),
     ("s3-fifo,2q", SIZES, Unit::Keys, false, f64::MAX),
 ];
+
+/// Processes at once. The kernel counts the memory of each by itself.
+const AT_ONCE: usize = 2;
 
 /// Which case a process of its own is to measure.
 const CASE: &str = "NBUF_MEMORY_CASE";
@@ -119,13 +125,24 @@ fn a_distinct_page_takes_what_was_said() {
     if let Ok(case) = env::var(CASE) {
         return check(CASES[case.parse::<usize>().unwrap()]);
     }
-    for case in 0..CASES.len() {
-        let mut command = Command::new(env::current_exe().unwrap());
-        let output = command.arg("--nocapture").env(CASE, case.to_string()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        print!("{said}");
-        assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    }
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let case @ 0..CASE_COUNT = next.fetch_add(1, Ordering::Relaxed) {
+                    check_in_a_process(case);
+                }
+            });
+        }
+    });
+}
+
+fn check_in_a_process(case: usize) {
+    let mut command = Command::new(env::current_exe().unwrap());
+    let output = command.arg("--nocapture").env(CASE, case.to_string()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    print!("{said}");
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
 }
 
 fn check((policies, sizes, unit, again, most): Case) {

@@ -10,6 +10,7 @@ mod support;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
 
 use nbuf::internal::clock::Random;
 use nbuf_pdp11::cpu::decode::{Operation, operation};
@@ -25,6 +26,8 @@ const SIMH: &str = "/usr/bin/pdp11";
 const CASES: u64 = 100_000;
 /// The number of cases that SIMH reads from one file.
 const BATCH: u64 = 10_000;
+/// The number of SIMHs that run at once.
+const AT_ONCE: usize = 2;
 /// Where the instruction is, and the words that addresses may hit.
 const CODE: u16 = 0o2000;
 
@@ -146,6 +149,39 @@ fn numbers(answer: &str) -> impl Iterator<Item = u16> {
     })
 }
 
+/// Commands for SIMH, and each case with our result.
+struct Batch {
+    commands: String,
+    expected: Vec<(Case, Vec<u16>)>,
+}
+
+impl Batch {
+    fn new(random: &mut Random, machine: &mut Pdp11) -> Self {
+        // Both begin each batch with core of zeroes.
+        machine.memory = Memory::new(0o100_000);
+        let (mut commands, mut expected) = (MACHINE.to_owned(), Vec::new());
+        while (expected.len() as u64) < BATCH {
+            let case = Case::new(random);
+            if let Some(result) = case.ours(machine) {
+                case.commands(&mut commands);
+                expected.push((case, result));
+            }
+        }
+        Self { commands, expected }
+    }
+
+    /// Panics at the first case of which SIMH makes something else.
+    fn compare(&self) {
+        let folder = tempfile::tempdir().unwrap();
+        let answer = simh(folder.path(), &self.commands);
+        let mut theirs = numbers(&answer);
+        for (case, ours) in &self.expected {
+            let theirs: Vec<u16> = theirs.by_ref().take(ours.len()).collect();
+            assert_eq!(&theirs, ours, "SIMH is left; after\n{}", case.shown());
+        }
+    }
+}
+
 #[test]
 fn random_instructions_do_what_they_do_in_simh() {
     if !is_there() {
@@ -154,26 +190,17 @@ fn random_instructions_do_what_they_do_in_simh() {
     let mut timing = Timing::instant();
     timing.clock_ticks = 0;
     let mut machine = Pdp11::new(&timing, 0o100_000, Vec::new(), Vec::new());
-    let (mut random, mut compared) = (Random::new(11), 0);
-    let folder = tempfile::tempdir().unwrap();
-    while compared < CASES {
-        // Both begin each batch with core of zeroes.
-        machine.memory = Memory::new(0o100_000);
-        let (mut commands, mut expected) = (MACHINE.to_owned(), Vec::new());
-        while (expected.len() as u64) < BATCH {
-            let case = Case::new(&mut random);
-            if let Some(result) = case.ours(&mut machine) {
-                case.commands(&mut commands);
-                expected.push((case, result));
+    let mut random = Random::new(11);
+    let mut begun = 0;
+    while begun < CASES {
+        // One thread draws all cases, so that they are the same however long SIMH takes.
+        let batches = [(); AT_ONCE].map(|()| Batch::new(&mut random, &mut machine));
+        thread::scope(|scope| {
+            for batch in &batches {
+                scope.spawn(move || batch.compare());
+                begun += BATCH;
             }
-        }
-        let answer = simh(folder.path(), &commands);
-        let mut theirs = numbers(&answer);
-        for (case, ours) in &expected {
-            let theirs: Vec<u16> = theirs.by_ref().take(ours.len()).collect();
-            assert_eq!(&theirs, ours, "SIMH is left; after\n{}", case.shown());
-        }
-        compared += BATCH;
+        });
     }
 }
 

@@ -4,6 +4,7 @@ import gzip
 import importlib.util
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -32,9 +33,20 @@ def skip(reason):
 
 
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    """A port that neither the kernel nor Ray gives to a test of a fleet before an emulator binds it."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
+        end = int(file.read().split()[0])
+    # Ray's workers take ports below 20,000.
+    ports = range(20_000, end)
+    # If all of them are the kernel's, it chooses one.
+    for port in [*random.sample(ports, len(ports)), 0]:
+        with socket.socket() as one:
+            try:
+                one.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return one.getsockname()[1]
+    raise AssertionError("no port is free")
 
 
 def wait_for(port, process):
