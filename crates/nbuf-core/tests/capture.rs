@@ -73,7 +73,7 @@ struct Bench {
 impl Bench {
     fn on(&mut self, kind: &str, volume: &Volume) {
         std::env::set_current_dir(&volume.root).unwrap();
-        // Cases that read these files are not on fuse, where ten thousand of them take half a minute.
+        // Cases that read these files are not on fuse, where ten thousand of them are slow to make.
         if kind != "fuse" {
             shell(PREPARE_ONCE).unwrap();
         }
