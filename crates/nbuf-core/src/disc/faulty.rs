@@ -4,6 +4,8 @@
 //! A refused read brings nothing. A refused write may have changed some of its sectors, as the write of a real
 //! disc may.
 
+use std::collections::VecDeque;
+
 use super::{Completion, Disc, DiscError};
 use crate::clock::Random;
 use crate::trace::request::{Op, Request};
@@ -22,6 +24,8 @@ pub enum Faults {
     PerThousand(u64),
     /// That one and all later ones do not come back, until they are [released](Faulty::release).
     HangFrom(u64),
+    /// Those that touch a byte from the first place to the one before the second.
+    Within(u64, u64),
 }
 
 /// Errors in front of a disc that answers at once.
@@ -37,13 +41,16 @@ pub struct Faulty<D> {
     operations: u64,
     /// Requests that do not come back.
     hung: Vec<(Request, Vec<u8>)>,
+    /// What came back while a write was torn.
+    early: VecDeque<Completion>,
 }
 
 impl<D: Disc> Faulty<D> {
     /// Lets these operations fail.
     pub fn new(disc: D, faults: Faults, reads_fail: bool, tears: bool, seed: u64) -> Self {
-        let (random, operations, hung) = (Random::new(seed), 0, Vec::new());
-        Self { disc, faults, reads_fail, tears, random, operations, hung }
+        let (random, operations) = (Random::new(seed), 0);
+        let (hung, early) = (Vec::new(), VecDeque::new());
+        Self { disc, faults, reads_fail, tears, random, operations, hung, early }
     }
 
     /// From now on these fail. Numbers go on.
@@ -81,6 +88,9 @@ impl<D: Disc> Faulty<D> {
             Faults::Once(at) => number == at,
             Faults::From(at) | Faults::HangFrom(at) => number >= at,
             Faults::PerThousand(share) => self.random.below(1000) < share,
+            Faults::Within(from, to) => {
+                request.offset < to && from < request.offset.saturating_add(request.length_bytes)
+            }
         };
         fails && (self.reads_fail || request.op != Op::Read)
     }
@@ -94,8 +104,15 @@ impl<D: Disc> Faulty<D> {
             let end = data.len().min(at + rest);
             if self.random.below(2) == 0 {
                 let part = Request::new(Op::Write, offset, (end - at) as u64);
+                let part = Request { task: TORN, ..part };
                 self.disc.submit(now, part, data[at..end].to_vec());
-                let _ = self.disc.next_completion(Nanos::MAX);
+                let ours = |completion: &Completion| completion.request.task == TORN;
+                while let Some(completion) = self.disc.next_completion(Nanos::MAX) {
+                    if ours(&completion) {
+                        break;
+                    }
+                    self.early.push_back(completion);
+                }
             }
             at = end;
         }
@@ -104,6 +121,8 @@ impl<D: Disc> Faulty<D> {
 
 /// The number that a request has on its way when it is to fail, where the disc has none such.
 const REFUSED: u32 = 1 << 31;
+/// The number of a part of a torn write.
+const TORN: u32 = u32::MAX;
 
 impl<D: Disc> Disc for Faulty<D> {
     fn size_bytes(&self) -> u64 {
@@ -127,7 +146,11 @@ impl<D: Disc> Disc for Faulty<D> {
     }
 
     fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
-        let mut completion = self.disc.next_completion(until)?;
+        let mut completion = match self.early.front() {
+            Some(first) if first.at > until => return None,
+            Some(_) => self.early.pop_front()?,
+            None => self.disc.next_completion(until)?,
+        };
         if completion.request.task & REFUSED != 0 {
             completion.request.task &= !REFUSED;
             completion.outcome = Err(DiscError::Failed { what: "refused by a test".to_owned() });
@@ -136,7 +159,7 @@ impl<D: Disc> Disc for Faulty<D> {
     }
 
     fn under_way(&self) -> usize {
-        self.disc.under_way() + self.hung.len()
+        self.disc.under_way() + self.hung.len() + self.early.len()
     }
 }
 
@@ -164,6 +187,26 @@ mod tests {
     }
 
     #[test]
+    fn a_place_is_refused_to_all_that_touch_it() {
+        let mut disc = Faulty::new(Ram::zeroed(2048), Faults::Within(600, 700), false, false, 1);
+        for (op, offset, length, is_done) in [
+            (Op::Write, 0, 600, true),
+            (Op::Write, 0, 601, false),
+            (Op::Write, 650, 1, false),
+            (Op::Write, 699, 9, false),
+            (Op::Write, 700, 9, true),
+            (Op::Discard, 512, 512, false),
+            (Op::Read, 512, 512, true),
+            (Op::Flush, 0, 0, true),
+        ] {
+            let data = if op == Op::Discard { Vec::new() } else { vec![1; length] };
+            let request = Request::new(op, offset, length as u64);
+            let done = wait_for(&mut disc, Nanos::ZERO, request, data).unwrap();
+            assert_eq!(done.outcome.is_ok(), is_done, "{op:?} {offset} {length}");
+        }
+    }
+
+    #[test]
     fn what_hangs_comes_back_when_it_is_released() {
         let mut disc = Faulty::new(Ram::zeroed(2048), Faults::HangFrom(1), true, true, 1);
         for at in 0..3 {
@@ -180,6 +223,21 @@ mod tests {
         disc.release(Nanos(5));
         assert_eq!([next(&mut disc), next(&mut disc), next(&mut disc)], [Some(1), Some(2), None]);
         assert_eq!((disc.under_way(), &disc.disc().image()[..1536]), (0, &[1; 1536][..]));
+    }
+
+    #[test]
+    fn a_torn_write_hides_no_other_answer() {
+        let mut disc = Faulty::new(Ram::zeroed(8192), Faults::From(2), true, true, 1);
+        for task in 0..4 {
+            let write = Request::new(Op::Write, u64::from(task) * 2048, 2048);
+            disc.submit(Nanos::ZERO, Request { task, ..write }, vec![1; 2048]);
+        }
+        assert_eq!(disc.under_way(), 4);
+        for task in 0..4 {
+            let done = disc.next_completion(Nanos::ZERO).unwrap();
+            assert_eq!((done.request.task, done.outcome.is_ok()), (task, task < 2));
+        }
+        assert_eq!((disc.next_completion(Nanos::MAX), disc.under_way()), (None, 0));
     }
 
     #[test]

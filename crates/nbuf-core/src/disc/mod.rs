@@ -111,6 +111,12 @@ pub enum DiscError {
         /// The refused call and the error's text.
         what: String,
     },
+    /// A flush alone: the medium lacks bytes that were written before. They are kept, and a later flush may succeed.
+    #[error("{what}")]
+    Owed {
+        /// How many bytes, or why.
+        what: String,
+    },
 }
 
 impl DiscError {

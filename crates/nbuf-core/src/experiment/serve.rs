@@ -104,7 +104,8 @@ pub fn run_with(
     // Before any thread starts, so that none of them takes a signal.
     session.cancellation.listen().map_err(Error::Signals)?;
     let clock = Stopwatch::start();
-    let (offers, mut kept) = open::all(spec, clock, session.observer)?;
+    let ends = &Ends::new(&session.cancellation, reread.is_some());
+    let (offers, mut kept) = open::all(spec, (clock, ends), session.observer)?;
     let mut listen = spec.listen.clone();
     if listen.is_empty() && addresses.is_empty() {
         listen.push(Address::Unix(nbd::default_socket(&spec.discs()).map_err(Error::Place)?));
@@ -138,7 +139,6 @@ pub fn run_with(
     }
     let signals = session.cancellation.listen().map_err(Error::Signals)?;
     let wake = std::os::fd::AsFd::as_fd(signals.descriptor());
-    let ends = &Ends::new(&session.cancellation, reread.is_some());
     let mut keep = keep::Keep { spec, sizes_bytes, session, reread, credentials: None, ends };
     let drained = server.run(wake, &mut keep)?;
     let document = describe(spec, &keep.sizes_bytes, &server.snapshot());

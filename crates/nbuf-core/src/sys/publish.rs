@@ -46,7 +46,8 @@ impl Unfinished {
             Err(error) if knows_no_unnamed(&error) => {
                 let name = temporary(place.name());
                 let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
-                let file = files::open(place.directory(), Path::new(&name), flags, mode)?;
+                let file = files::open(place.directory(), Path::new(&name), flags, mode)
+                    .map_err(|error| left_behind(error, &name))?;
                 Ok(Self { place, file: file.into(), temporary: Some(name) })
             }
             Err(error) => Err(error),
@@ -98,6 +99,15 @@ impl Unfinished {
 fn knows_no_unnamed(error: &io::Error) -> bool {
     let number = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(number, Some(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL))
+}
+
+/// A temporary name that is taken is no rival for the final name.
+fn left_behind(error: io::Error, name: &OsStr) -> io::Error {
+    if error.kind() != io::ErrorKind::AlreadyExists {
+        return error;
+    }
+    let name = Path::new(name).display();
+    io::Error::other(format!("{name} is there already: remove it, if no other nbuf runs"))
 }
 
 /// What a file is called for the time being.

@@ -11,7 +11,7 @@ use super::{Nbdkit, Server};
 use crate::MIB;
 use crate::support::{Place, skip};
 
-const CHUNK: usize = 64 << 10;
+pub(super) const CHUNK: usize = 64 << 10;
 const CHUNKS: usize = 8;
 
 /// A file system of its own, in memory.
@@ -71,14 +71,14 @@ fn disc(place: &Place) -> Option<(Small, String, PathBuf)> {
     Some((small, format!("file:{}", path.display()), path))
 }
 
-fn start(place: &Place, disc: &str, tier: &Path, more: &[&str]) -> Server {
+pub(super) fn start(place: &Place, disc: &str, tier: &Path, more: &[&str]) -> Server {
     let tier = tier.to_str().unwrap();
     let own = ["--size", "64KiB", "--readahead", "off", "--tier-size", "4MiB", "--tier", tier];
     Server::start(place, disc, &[&own[..], more].concat())
 }
 
 /// Writes some bytes, flushes, and reads them again. The whole disc then.
-fn work(server: &Server) -> Vec<u8> {
+pub(super) fn work(server: &Server) -> Vec<u8> {
     let mut data = vec![0; 8 * MIB];
     let mut client = server.client();
     for chunk in 0..CHUNKS {
@@ -91,7 +91,7 @@ fn work(server: &Server) -> Vec<u8> {
     data
 }
 
-fn is_read(server: &Server, data: &[u8]) {
+pub(super) fn is_read(server: &Server, data: &[u8]) {
     let mut client = server.client();
     for at in (0..2 * MIB).step_by(CHUNK) {
         let read = client.read(at as u64, CHUNK).unwrap();
@@ -99,7 +99,7 @@ fn is_read(server: &Server, data: &[u8]) {
     }
 }
 
-fn kill(mut server: Server, place: &Place) {
+pub(super) fn kill(mut server: Server, place: &Place) {
     server.child.kill().unwrap();
     server.child.wait().unwrap();
     fs::remove_file(place.path("socket.ctl")).unwrap();

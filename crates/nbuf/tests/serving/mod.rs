@@ -15,6 +15,7 @@ mod hostile;
 mod limits;
 mod measured;
 mod operations;
+mod owing;
 mod probes;
 mod state;
 mod tier;

@@ -6,6 +6,7 @@
 //!
 //! A flush that the disc refuses is final: nothing says which of the bytes that were written before it are safe,
 //! and the next flush of the disc may succeed without them (as `fsync` of a file does). All later ones fail.
+//! A disc that still owes bytes and keeps them refuses this flush alone.
 
 use super::{Cached, Job};
 use crate::cache::policy::AnyPolicy;
@@ -49,12 +50,15 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// The disc has answered a flush.
     pub(super) fn disc_flushed(&mut self, flushes: &[u32], outcome: &Result<(), DiscError>) {
         self.has_disc_flush = false;
-        if let (Err(error), None) = (outcome, &self.flush_failure) {
-            self.flush_failure = Some(error.clone());
+        let refused = outcome.as_ref().err();
+        let is_final = |error: &&DiscError| !matches!(error, DiscError::Owed { .. });
+        if self.flush_failure.is_none() {
+            self.flush_failure = refused.filter(is_final).cloned();
         }
+        let failure = self.flush_failure.clone().or_else(|| refused.cloned());
         for &pending in flushes {
             let unseen = self.report_failures(pending);
-            self.part_done(pending, self.flush_failure.clone().or(unseen));
+            self.part_done(pending, failure.clone().or(unseen));
         }
     }
 

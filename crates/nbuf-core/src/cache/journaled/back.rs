@@ -1,10 +1,9 @@
 //! The way back to the disc: all that is owed and safe in the journal, in the order of the disc, and then a flush.
 //!
-//! An error of the disc loses nothing: all of it is written again later, as nothing says what of it the disc has.
+//! An error of the disc loses nothing. What it refuses stays owed, and is written again later; so is all of it where the
+//! flush fails, as nothing says then what the disc has.
 
-use std::collections::VecDeque;
-
-use super::owed::{Extent, gather};
+use super::writes::{Refused, Writes};
 use super::{Job, Journaled};
 use crate::disc::{Completion, Disc, DiscError};
 use crate::trace::request::{Op, Request};
@@ -21,14 +20,14 @@ enum Round {
     #[default]
     None,
     Writing {
-        left: VecDeque<Extent>,
+        writes: Writes,
         under_way: u32,
         /// The last record whose bytes are in it.
         seq: u64,
-        error: Option<DiscError>,
     },
     Flushing {
         seq: u64,
+        refused: Refused,
     },
 }
 
@@ -41,16 +40,15 @@ pub(super) struct Back {
 }
 
 impl Back {
+    /// With a disc that refused something before: it is asked again after a while.
+    pub(super) fn later() -> Self {
+        Self { round: Round::None, at: PAUSE }
+    }
+
     /// Whether nothing is on its way.
     pub(super) fn is_idle(&self) -> bool {
         matches!(self.round, Round::None)
     }
-}
-
-/// What a disc refused that it has to have. A trim is a hint: with the old bytes there it is done too.
-pub(super) fn refused(completion: Completion) -> Option<DiscError> {
-    let Request { op, zeros, .. } = completion.request;
-    completion.outcome.err().filter(|_| op != Op::Discard || zeros)
 }
 
 impl<D: Disc, J: Disc> Journaled<D, J> {
@@ -61,8 +59,8 @@ impl<D: Disc, J: Disc> Journaled<D, J> {
         if !may_begin || !self.back.is_idle() || self.owed.is_empty() || self.now < self.back.at {
             return;
         }
-        let (left, seq) = (self.owed.extents(), self.log.written_seq);
-        self.back.round = Round::Writing { left, under_way: 0, seq, error: None };
+        let (writes, seq) = (Writes::new(&self.owed), self.log.written_seq);
+        self.back.round = Round::Writing { writes, under_way: 0, seq };
         self.write_more();
     }
 
@@ -79,9 +77,9 @@ impl<D: Disc, J: Disc> Journaled<D, J> {
     }
 
     fn write_more(&mut self) {
-        let Round::Writing { left, under_way, seq, error } = &mut self.back.round else { return };
+        let Round::Writing { writes, under_way, .. } = &mut self.back.round else { return };
         while *under_way < REQUESTS_MAX {
-            let Some((request, data)) = gather(left) else { break };
+            let Some((request, data)) = writes.next() else { break };
             *under_way += 1;
             let task = self.jobs.insert(Job::Back);
             self.backing.submit(self.now, Request { task, ..request }, data);
@@ -89,11 +87,15 @@ impl<D: Disc, J: Disc> Journaled<D, J> {
         if *under_way > 0 {
             return;
         }
-        let seq = *seq;
-        if let Some(error) = error.take() {
-            return self.failed(&error);
+        let Round::Writing { writes, seq, .. } = std::mem::take(&mut self.back.round) else {
+            return;
+        };
+        let (refused, has_taken) = writes.end();
+        if let Some(error) = refused.error.as_ref().filter(|_| !has_taken) {
+            // There is nothing that a flush could make safe.
+            return self.failed(error);
         }
-        self.back.round = Round::Flushing { seq };
+        self.back.round = Round::Flushing { seq, refused };
         let task = self.jobs.insert(Job::Flush);
         let flush = Request { task, ..Request::new(Op::Flush, 0, 0) };
         self.backing.submit(self.now, flush, Vec::new());
@@ -101,12 +103,9 @@ impl<D: Disc, J: Disc> Journaled<D, J> {
 
     /// The disc has answered a write.
     pub(super) fn written_back(&mut self, completion: Completion) {
-        if let Round::Writing { left, under_way, error, .. } = &mut self.back.round {
+        if let Round::Writing { writes, under_way, .. } = &mut self.back.round {
             *under_way -= 1;
-            if let Some(why) = refused(completion) {
-                left.clear();
-                error.get_or_insert(why);
-            }
+            writes.answered(completion);
         }
         self.write_more();
         self.go_on();
@@ -114,12 +113,17 @@ impl<D: Disc, J: Disc> Journaled<D, J> {
 
     /// The disc has answered the flush behind them.
     pub(super) fn backing_flushed(&mut self, outcome: Result<(), DiscError>) {
-        let Round::Flushing { seq } = self.back.round else { return };
+        let round = std::mem::take(&mut self.back.round);
+        let Round::Flushing { seq, refused } = round else { return };
         match outcome {
             Ok(()) => {
                 self.back = Back::default();
-                self.owed.forget(seq);
-                self.log.gone(seq);
+                self.owed.forget_except(seq, &refused.ranges);
+                // Also where a newer record has the same bytes by now: it may not be safe.
+                self.log.gone(refused.oldest.map_or(seq, |oldest| oldest.saturating_sub(1)));
+                if let Some(error) = &refused.error {
+                    self.failed(error);
+                }
             }
             Err(error) => self.failed(&error),
         }

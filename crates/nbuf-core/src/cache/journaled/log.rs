@@ -36,10 +36,10 @@ impl Part {
 
 /// A record in the ring.
 #[derive(Clone, Copy, Debug)]
-struct Live {
-    seq: u64,
-    place: u64,
-    size: u64,
+pub(super) struct Live {
+    pub(super) seq: u64,
+    pub(super) place: u64,
+    pub(super) size: u64,
 }
 
 /// What the journal does.
@@ -80,14 +80,18 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// A journal that owes nothing.
-    pub(super) fn new(checkpoint: Checkpoint) -> Self {
+    /// A journal with these records, which are safe. The backing has those up to this number.
+    pub(super) fn new(checkpoint: Checkpoint, live: VecDeque<Live>, gone_seq: u64) -> Self {
         let most = (checkpoint.ring_bytes / 4).min(RECORD_BYTES_MAX);
-        let last = checkpoint.seq.saturating_sub(1);
+        let before = checkpoint.seq.saturating_sub(1);
+        let (last, head) = match live.back() {
+            Some(live) => (live.seq, live.place + live.size),
+            None => (before, checkpoint.place),
+        };
         Self {
             data_bytes_max: (most / PAGE_BYTES * PAGE_BYTES).max(PAGE_BYTES),
-            head: checkpoint.place,
-            live: VecDeque::new(),
+            head,
+            live,
             queue: VecDeque::new(),
             step: None,
             enqueued: 0,
@@ -95,7 +99,7 @@ impl Log {
             synced: 0,
             written_seq: last,
             synced_seq: last,
-            gone_seq: last,
+            gone_seq: gone_seq.max(before),
             checkpoint,
         }
     }
@@ -162,6 +166,11 @@ impl Log {
         !self.queue.is_empty() && self.place_for(self.next_size().1).is_none()
     }
 
+    /// Whether the next checkpoint makes room.
+    pub(super) fn has_gone(&self) -> bool {
+        self.live.front().is_some_and(|live| live.seq <= self.gone_seq)
+    }
+
     /// Whether records take half of the ring.
     pub(super) fn is_half_full(&self) -> bool {
         let used: u64 = self.live.iter().map(|live| live.size).sum();
@@ -202,8 +211,7 @@ impl Log {
 
     /// The next checkpoint, if it lets go of records: its place in the journal and its bytes.
     pub(super) fn next_checkpoint(&mut self) -> Option<(u64, Vec<u8>)> {
-        let oldest = self.live.front()?;
-        if oldest.seq > self.gone_seq {
+        if !self.has_gone() {
             return None;
         }
         let next = self.live.iter().find(|live| live.seq > self.gone_seq);

@@ -7,12 +7,13 @@
 //!
 //! Invariants: what is owed is in memory too, and fits into the journal. A record is overwritten only after a checkpoint
 //! that does not need it is safe. After the first error of the journal, all writes and flushes fail; what is owed is still
-//! written back from memory.
+//! written back from memory. As long as the disc lacks bytes of the run before that it refused at the start, flushes fail.
 //!
 //! Cost: memory for the bytes of the journal, and each byte written twice.
 //! Not for a backing that another program writes to while something is owed.
 
 mod back;
+mod inspect;
 mod log;
 mod note;
 mod owed;
@@ -21,10 +22,14 @@ mod replay;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod write_back;
+mod writes;
 
 pub(crate) use owed::Owed;
 pub(crate) use record::{Checkpoint, OWNER_BYTES_MAX, PAGE_BYTES, RING_BYTE};
-pub(crate) use replay::{Replayed, replay, write_back};
+pub(crate) use replay::{Replayed, replay};
+pub(crate) use write_back::{Watch, WriteBackError, write_back};
+pub(crate) use writes::Refused;
 
 use std::collections::VecDeque;
 
@@ -81,6 +86,8 @@ pub(crate) struct Journaled<D, J> {
     /// Flushes that wait until nothing is owed.
     enders: Vec<u32>,
     is_ending: bool,
+    /// The last record of the run before, as long as the disc may lack bytes of that run.
+    arrears: Option<u64>,
     /// Why the journal is not used any more.
     lost: Option<String>,
     done: VecDeque<Completion>,
@@ -89,69 +96,29 @@ pub(crate) struct Journaled<D, J> {
 }
 
 impl<D: Disc, J: Disc> Journaled<D, J> {
-    /// With a journal that owes nothing, and has this checkpoint.
-    pub(crate) fn new(backing: D, journal: J, checkpoint: Checkpoint) -> Self {
+    /// With a journal that owes what the disc refused at the start, or nothing if it has a checkpoint alone.
+    pub(crate) fn new(backing: D, journal: J, replayed: impl Into<Replayed>) -> Self {
+        let replayed = replayed.into();
+        let is_owing = !replayed.owed.is_empty();
+        let arrears = Some(replayed.last_seq()).filter(|_| is_owing);
+        let Replayed { checkpoint, owed, live, gone_seq, .. } = replayed;
         Self {
             backing,
             journal,
-            owed: Owed::default(),
-            log: Log::new(checkpoint),
-            back: Back::default(),
+            owed,
+            log: Log::new(checkpoint, live, gone_seq),
+            back: if is_owing { Back::later() } else { Back::default() },
             pending: Slab::default(),
             jobs: Slab::default(),
             waiters: Vec::new(),
             enders: Vec::new(),
             is_ending: false,
+            arrears,
             lost: None,
             done: VecDeque::new(),
             now: Nanos::ZERO,
             last: Nanos::ZERO,
         }
-    }
-
-    /// From now on a flush waits until nothing is owed. For the end.
-    pub(crate) fn end(&mut self) {
-        self.is_ending = true;
-    }
-
-    /// Bytes that the backing lacks.
-    pub(crate) fn owed_bytes(&self) -> u64 {
-        self.owed.bytes()
-    }
-
-    /// Ranges of a range that are owed as data, in order and apart.
-    pub(crate) fn owed_within(&self, from: u64, to: u64) -> Vec<(u64, u64)> {
-        self.owed.data_within(from, to)
-    }
-
-    /// Why the journal is not used any more, if so.
-    pub(crate) fn lost(&self) -> Option<&str> {
-        self.lost.as_deref()
-    }
-
-    /// The backing.
-    pub(crate) fn backing(&self) -> &D {
-        &self.backing
-    }
-
-    /// The backing, to be changed. Its requests belong to this disc.
-    pub(crate) fn backing_mut(&mut self) -> &mut D {
-        &mut self.backing
-    }
-
-    /// The journal.
-    pub(crate) fn journal(&self) -> &J {
-        &self.journal
-    }
-
-    /// The journal, to be changed. Its requests belong to this disc.
-    pub(crate) fn journal_mut(&mut self) -> &mut J {
-        &mut self.journal
-    }
-
-    /// Whether something is complete already.
-    pub(crate) fn has_done(&self) -> bool {
-        !self.done.is_empty()
     }
 
     /// Begins a read. What is not owed comes from the backing, in one request.

@@ -173,6 +173,31 @@ impl Owed {
         self.extents.retain(|_, extent| extent.seq > seq);
         self.bytes = self.extents.values().map(Extent::owed_bytes).sum();
     }
+
+    /// The same, except that the disc lacks what those records have of these ranges, which are apart.
+    pub(super) fn forget_except(&mut self, seq: u64, ranges: &[(u64, u64)]) {
+        let mut kept = self.of_ranges(ranges);
+        kept.retain(|extent| extent.seq <= seq);
+        self.forget(seq);
+        for extent in kept {
+            self.add(extent);
+        }
+    }
+
+    /// The number of the oldest record whose bytes are owed within these ranges.
+    pub(super) fn oldest(&self, ranges: &[(u64, u64)]) -> Option<u64> {
+        self.of_ranges(ranges).iter().map(|extent| extent.seq).min()
+    }
+
+    /// Bytes that the disc lacks of records up to this one.
+    pub(super) fn bytes_up_to(&self, seq: u64) -> u64 {
+        let old = self.extents.values().filter(|extent| extent.seq <= seq);
+        old.map(Extent::owed_bytes).sum()
+    }
+
+    fn of_ranges(&self, ranges: &[(u64, u64)]) -> Vec<Extent> {
+        ranges.iter().flat_map(|&(from, to)| self.within(from, to)).collect()
+    }
 }
 
 /// Whether extents in order have all bytes of a range.
@@ -256,10 +281,19 @@ mod tests {
                 owed.put(Extent { begins, ends, seq, content });
                 if random.below(8) == 0 {
                     let gone = random.below(seq + 1);
-                    owed.forget(gone);
-                    for place in &mut model {
-                        *place = place.filter(|&(seq, ..)| seq > gone);
+                    let (first, second) = (random.below(99), 100 + random.below(99));
+                    let ranges = [(first, first + 1), (second, second + 50)];
+                    let kept = &ranges[..usize::try_from(random.below(3)).unwrap()];
+                    owed.forget_except(gone, kept);
+                    for (at, place) in (0..).zip(&mut model) {
+                        let is_kept = kept.iter().any(|&(from, to)| (from..to).contains(&at));
+                        *place = place.filter(|&(seq, ..)| seq > gone || is_kept);
                     }
+                    let old = model.iter().flatten().filter(|place| place.0 <= gone && !place.3);
+                    assert_eq!(owed.bytes_up_to(gone), old.count() as u64, "round {round}");
+                    let within = kept.iter().flat_map(|&(from, to)| from..to);
+                    let found = within.filter_map(|at| model[usize::try_from(at).unwrap()]);
+                    assert_eq!(owed.oldest(kept), found.map(|place| place.0).min());
                 }
             }
             let count = model.iter().flatten().filter(|(.., is_trim)| !is_trim).count();

@@ -1,20 +1,18 @@
-//! After a stop: what a journal owes, and its way to the disc.
+//! After a stop: what a journal owes.
 //!
 //! Records count from the checkpoint on, as long as each is whole and follows the one before it. What comes behind the
 //! first torn one was never promised. A record that was safe and is torn now is damage, and not the end. Two things show
 //! that it was safe: a later record, and the note behind the last flush. Neither shows it of the last flushed record if a
 //! power cut took the note and that record is damaged too.
 
-use super::back::refused;
-use super::note::{NOTE_BYTE, Note};
-use super::owed::{Extent, Owed, gather};
-use super::record::{Checkpoint, Head, PAGE_BYTES, RING_BYTE};
-use crate::disc::{Disc, DiscError, wait_for};
-use crate::trace::request::{Op, Request};
-use crate::units::Nanos;
+use std::collections::VecDeque;
 
-/// Requests to the disc at once.
-const DEPTH: usize = 16;
+use super::log::Live;
+use super::note::{NOTE_BYTE, Note};
+use super::owed::{Extent, Owed};
+use super::record::{Checkpoint, Head, PAGE_BYTES, RING_BYTE};
+use super::writes::Refused;
+
 /// Bytes of a page.
 const PAGE: usize = 4096;
 /// No ring is larger.
@@ -27,6 +25,39 @@ pub(crate) struct Replayed {
     pub(crate) checkpoint: Checkpoint,
     /// What the disc may lack.
     pub(crate) owed: Owed,
+    /// The records that count, in their order.
+    pub(super) live: VecDeque<Live>,
+    /// The last record whose bytes the disc has, and those of all before it.
+    pub(super) gone_seq: u64,
+    /// Where in the journal records of the same run begin that came too late to count.
+    late: Vec<u64>,
+}
+
+impl Replayed {
+    /// The number of the last record that counts.
+    pub(super) fn last_seq(&self) -> u64 {
+        self.live.back().map_or(self.checkpoint.seq.saturating_sub(1), |live| live.seq)
+    }
+
+    /// Where pages of the journal are that must go before its run goes on: they would count behind new records.
+    pub(crate) fn late(&self) -> &[u64] {
+        &self.late
+    }
+
+    /// The disc has all except what it refused.
+    pub(crate) fn settle(&mut self, refused: &Refused) {
+        let last = self.last_seq();
+        self.owed.forget_except(last, &refused.ranges);
+        self.gone_seq = refused.oldest.map_or(last, |oldest| oldest.saturating_sub(1));
+    }
+}
+
+impl From<Checkpoint> for Replayed {
+    /// A journal that owes nothing.
+    fn from(checkpoint: Checkpoint) -> Self {
+        let (owed, live, late) = Default::default();
+        Self { checkpoint, owed, live, gone_seq: 0, late }
+    }
 }
 
 /// Why it is unknown what a journal owes.
@@ -59,20 +90,19 @@ pub(crate) fn replay(read: &mut ReadAt<'_>) -> Result<Replayed, ReplayError> {
         found.ring_bytes <= RING_BYTES_MAX && found.place <= found.ring_bytes && found.seq > 0
     };
     let checkpoint = found.filter(is_possible).ok_or(ReplayError::Damaged)?;
+    let mut replayed = Replayed::from(checkpoint.clone());
     let mut reader = Reader { read, checkpoint: &checkpoint };
-    let mut owed = Owed::default();
     let (mut seq, mut place) = (checkpoint.seq, checkpoint.place);
     while let Some((head, extents)) = reader.next(place, seq)? {
+        replayed.live.push_back(Live { seq, place: head.place, size: head.size() });
         place = head.place + head.size();
         seq += 1;
         for extent in extents {
-            owed.put(extent);
+            replayed.owed.put(extent);
         }
     }
-    if reader.misses(seq)? {
-        return Err(ReplayError::Damaged);
-    }
-    Ok(Replayed { checkpoint, owed })
+    replayed.late = reader.late(seq, &replayed.live)?;
+    Ok(replayed)
 }
 
 /// Reads records.
@@ -122,22 +152,34 @@ impl Reader<'_, '_> {
         Ok(None)
     }
 
-    /// Whether the note or a later record shows that the one of this number was safe once.
-    fn misses(&mut self, seq: u64) -> Result<bool, ReplayError> {
+    /// Where records of the same run begin outside of those that count, from this number on.
+    ///
+    /// # Errors
+    /// If the note or a later record shows that the one of this number was safe once.
+    fn late(&mut self, seq: u64, live: &VecDeque<Live>) -> Result<Vec<u64>, ReplayError> {
         let note = Note::of_bytes(&self.page(NOTE_BYTE)?);
         if note.is_some_and(|note| self.shows(note, seq)) {
-            return Ok(true);
+            return Err(ReplayError::Damaged);
         }
-        let mut place = 0;
+        let run = (self.checkpoint.generation, self.checkpoint.owner_sum());
+        // Bytes of a client may look like a record.
+        let counts = |place: u64| {
+            live.iter().any(|live| (live.place..live.place + live.size).contains(&place))
+        };
+        let (mut late, mut place) = (Vec::new(), 0);
         while place < self.checkpoint.ring_bytes {
-            if let Some(Head { generation, owner_sum, synced, .. }) = self.any_head(place)?
-                && self.shows(Note { generation, owner_sum, synced }, seq)
-            {
-                return Ok(true);
+            if let Some(head) = self.any_head(place)? {
+                let Head { generation, owner_sum, synced, .. } = head;
+                if self.shows(Note { generation, owner_sum, synced }, seq) {
+                    return Err(ReplayError::Damaged);
+                }
+                if (generation, owner_sum) == run && head.seq >= seq && !counts(place) {
+                    late.push(RING_BYTE + place);
+                }
             }
             place += PAGE_BYTES;
         }
-        Ok(false)
+        Ok(late)
     }
 
     /// Whether this is of the same run and shows that the record of this number was safe; or of a later run, whose
@@ -149,40 +191,4 @@ impl Reader<'_, '_> {
         }
         note.generation > generation && self.checkpoint.is_of_journal(note.owner_sum)
     }
-}
-
-/// Writes what is owed to the disc, which has it safely then. To do so twice does no harm. Nothing is written to a disc
-/// that has no room for all of it.
-pub(crate) fn write_back<D: Disc>(
-    disc: &mut D,
-    owed: &Owed,
-    now: &dyn Fn() -> Nanos,
-) -> Result<(), DiscError> {
-    let gone = || DiscError::Failed { what: "the disc does not answer".to_owned() };
-    if let Some((begins, length)) = owed.last() {
-        DiscError::check(&Request::new(Op::Write, begins, length), disc.size_bytes())?;
-    }
-    let mut left = owed.extents();
-    let (mut task, mut under_way) = (0, 0);
-    let mut failed = None;
-    loop {
-        while under_way < DEPTH && failed.is_none() {
-            let Some((request, data)) = gather(&mut left) else { break };
-            disc.submit(now(), Request { task, ..request }, data);
-            (task, under_way) = (task + 1, under_way + 1);
-        }
-        if under_way == 0 {
-            break;
-        }
-        let completion = disc.next_completion(Nanos::MAX).ok_or_else(gone)?;
-        under_way -= 1;
-        if let Some(error) = refused(completion) {
-            failed.get_or_insert(error);
-        }
-    }
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    let flush = Request { task, ..Request::new(Op::Flush, 0, 0) };
-    wait_for(disc, now(), flush, Vec::new()).ok_or_else(gone)?.outcome
 }

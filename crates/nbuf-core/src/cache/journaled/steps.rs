@@ -108,7 +108,8 @@ impl<D: Disc, J: Disc> Journaled<D, J> {
             if is_flush && self.is_ending {
                 self.enders.push(pending);
             } else {
-                self.finish(pending, None);
+                let lacking = if is_flush { self.arrears() } else { None };
+                self.finish(pending, lacking);
             }
         }
         if self.owed.is_empty() && self.log.is_empty() {
@@ -120,11 +121,12 @@ impl<D: Disc, J: Disc> Journaled<D, J> {
 
     /// The parts that wait for room get this error, and so does who waits for the end.
     pub(super) fn fail_waiting(&mut self, error: &DiscError) {
-        if self.log.is_full() {
+        if self.log.is_full() && !self.log.has_gone() {
             self.fail_queue(error);
         }
         for pending in std::mem::take(&mut self.enders) {
-            self.finish(pending, Some(error.clone()));
+            // It is kept, and the next flush may find it on the disc.
+            self.finish(pending, Some(DiscError::Owed { what: error.to_string() }));
         }
     }
 

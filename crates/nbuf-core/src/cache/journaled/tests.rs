@@ -1,5 +1,7 @@
 //! A journal against the writes that came, in their order: power cuts at many moments, errors, a full ring, and the end.
 
+mod refused;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::note::NOTE_BYTE;
@@ -61,6 +63,16 @@ fn replayed(journal: &[u8]) -> Result<Replayed, ReplayError> {
         room.copy_from_slice(found.ok_or("past the end")?);
         Ok(())
     })
+}
+
+/// Writes back with a clock that stands, and without signals.
+fn bring<D: Disc>(disc: &mut D, owed: &Owed) -> Result<Refused, WriteBackError> {
+    write_back(disc, owed, Watch { now: &|| Nanos::ZERO, ends: &|| 0 })
+}
+
+/// The same with a disc that takes all.
+fn bring_all<D: Disc>(disc: &mut D, owed: &Owed) {
+    assert_eq!(bring(disc, owed).unwrap().error(), None);
 }
 
 fn sim(image: Vec<u8>, faults: Faults, random: &mut Random) -> Sim {
@@ -214,16 +226,15 @@ fn is_of(states: &[Vec<u8>], from: u64, seen: &[u8], what: &str) {
 
 /// The disc after a power cut and what follows: a second power cut while the first one's journal is written back.
 fn after_cuts(disc: &[Event], journal: &[Event], random: &mut Random) -> Vec<u8> {
-    let now = || Nanos::ZERO;
     let image = after_power_cut(&vec![0; place(SIZE)], disc, random);
     let journal = after_power_cut(&journal_of(&checkpoint(1)), journal, random);
     let owed = replayed(&journal).expect("no safe record is torn").owed;
     let mut disc = sim(image.clone(), Faults::None, random);
-    write_back(&mut disc, &owed, &now).unwrap();
+    bring_all(&mut disc, &owed);
     let events = disc.events();
     let cut = place(random.below(events.len() as u64 + 1));
     let mut disc = Ram::new(after_power_cut(&image, &events[..cut], random));
-    write_back(&mut disc, &owed, &now).unwrap();
+    bring_all(&mut disc, &owed);
     disc.into_image()
 }
 
@@ -338,7 +349,7 @@ fn a_disc_that_refuses_all_costs_writes_when_the_ring_is_full_and_nothing_before
     assert!(error.contains("refused by a test"), "{error}");
     let owed = replayed(disc.journal().image()).unwrap().owed;
     let mut copy = Ram::zeroed(place(SIZE));
-    write_back(&mut copy, &owed, &|| Nanos::ZERO).unwrap();
+    bring_all(&mut copy, &owed);
     assert!(copy.image() == model);
     // And that it has it.
     disc.backing_mut().set(Faults::None);
@@ -382,7 +393,7 @@ fn a_safe_record_that_is_damaged_is_no_end_of_the_journal() {
     let journal = disc.journal().image().to_vec();
     let on_disc = |owed: &Owed| {
         let mut disc = Ram::zeroed(place(SIZE));
-        write_back(&mut disc, owed, &|| Nanos::ZERO).unwrap();
+        bring_all(&mut disc, owed);
         disc.into_image()
     };
     assert!(on_disc(&replayed(&journal).unwrap().owed) == states[5]);
@@ -390,8 +401,9 @@ fn a_safe_record_that_is_damaged_is_no_end_of_the_journal() {
     // A disc that lacks the last byte gets none of the others.
     let mut short = Ram::zeroed(4499);
     let owed = replayed(&journal).unwrap().owed;
-    let refused = write_back(&mut short, &owed, &|| Nanos::ZERO).unwrap_err();
-    assert!(matches!(refused, DiscError::PastTheEnd { .. }), "{refused}");
+    let refused = bring(&mut short, &owed).unwrap_err();
+    let is_past = |error: &DiscError| matches!(error, DiscError::PastTheEnd { .. });
+    assert!(matches!(&refused, WriteBackError::TooSmall(why) if is_past(why)), "{refused}");
     assert!(short.image().iter().all(|&byte| byte == 0));
     // Each record takes two pages.
     for number in 0..5 {

@@ -3,7 +3,7 @@
 use super::fill::sum;
 use super::geometry::span;
 use super::{DISC_REFUSED, Job, Move, PendingRequest, Tiered};
-use crate::disc::{Breakdown, Completion, Disc};
+use crate::disc::{Breakdown, Completion, Disc, DiscError};
 use crate::trace::request::Op;
 use crate::units::Nanos;
 
@@ -13,9 +13,11 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
         self.now = self.now.max(completion.at);
         let Some(job) = self.jobs.take(completion.request.task) else { return };
         let Job { pending, op, from, to, is_whole, is_stale } = job;
-        // What was acknowledged before may not be on the disc then, and the tier would show it.
+        // What was acknowledged before may not be on the disc then, and the tier would show it. What is owed is kept, and
+        // the backing reads it from there.
         let stores = op == Op::Flush || (completion.request.durable && op != Op::Read);
-        if stores && completion.outcome.is_err() {
+        let is_owed = matches!(completion.outcome, Err(DiscError::Owed { .. }));
+        if stores && completion.outcome.is_err() && !is_owed {
             self.lose(DISC_REFUSED.to_owned());
         }
         let Completion { data, at, breakdown, outcome, .. } = completion;

@@ -33,6 +33,15 @@ pub enum TierNotice {
     NotClean,
     /// What the journal of the run before owed is on the disc.
     WrittenBack(Bytes),
+    /// The disc refused a part of what the journal of the run before owed, and the server goes on with that.
+    StillOwed {
+        /// What the journal owed.
+        owed: Bytes,
+        /// What it still owes.
+        left: Bytes,
+        /// Why.
+        why: String,
+    },
     /// What the journal of the run before owed is lost, as the caller wished.
     Discarded(Bytes),
     /// The journal of the run before could not be read for this reason, and what it owed is lost, as the caller wished.
@@ -85,6 +94,10 @@ pub(super) fn words(f: &mut Formatter<'_>, file: &Path, what: &TierNotice) -> fm
         TierNotice::WrittenBack(bytes) => {
             write!(f, "tier: {file} owed {bytes} of the last run, which the disc has now")
         }
+        TierNotice::StillOwed { owed, left, why } => write!(
+            f,
+            "tier: {file} owed {owed} of the last run, and still owes {left}, which the disc refuses ({why}); flushes fail until the disc has them"
+        ),
         TierNotice::Discarded(bytes) => {
             write!(f, "tier: {file} owed {bytes} of the last run, which are lost now")
         }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 
+use super::ends::Ends;
 use super::journal::JournalFile;
 use super::kept::Kept;
 use super::state::{Source, State};
@@ -18,10 +19,10 @@ use crate::path::nbd::{self, Backend, Instead, Offer, ServerError, Trust};
 /// Requests that another server is taken to serve at once, as nbdkit does by default.
 const NBD_REQUESTS: u32 = 16;
 
-/// Opens all discs, and the files that are kept for the next start.
+/// Opens all discs, and the files that are kept for the next start. Signals end it where it takes long.
 pub(super) fn all(
     spec: &Spec,
-    clock: Stopwatch,
+    (clock, ends): (Stopwatch, &Ends<'_>),
     observer: &dyn Observer,
 ) -> Result<(Vec<Offer>, Kept), Error> {
     let trust = spec.trust.as_ref().map(TrustSpec::load).transpose()?;
@@ -32,7 +33,7 @@ pub(super) fn all(
     for export in &spec.exports {
         let (mut offer, source) = open(spec, export, trust.as_ref(), clock, observer)?;
         // What a journal owes comes to the disc before anything looks at the disc's times.
-        let opened = JournalFile::open(export, offer.disc, &source, clock, observer)?;
+        let opened = JournalFile::open(export, offer.disc, &source, (clock, ends), observer)?;
         journals.push(opened.0);
         offer.disc = opened.1;
         let mut tier = None;

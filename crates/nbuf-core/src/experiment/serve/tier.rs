@@ -71,9 +71,17 @@ impl TierFile {
         let place = Place::of(&spec.path).map_err(kernel)?;
         let (file, is_new) = match layout::look(&spec.path)? {
             Some(file) => (File::from(files::reopen(&file, OFlags::RDWR).map_err(kernel)?), false),
-            None => (layout::create(&place, &geometry).map_err(kernel)?, true),
+            None => match layout::create(&place, &geometry) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    return Err(wrong(StateErrorKind::InUse));
+                }
+                made => (made.map_err(kernel)?, true),
+            },
         };
-        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+        let is_locked =
+            flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK);
+        // A file that lost its name meanwhile is of no use to the next start.
+        if is_locked || !files::leads_to(&spec.path, &file).map_err(kernel)? {
             return Err(wrong(StateErrorKind::InUse));
         }
         // Only now no other server changes it.

@@ -178,7 +178,7 @@ pub(super) fn refused(error: &DiscError) -> io::Error {
     let kind = match error {
         DiscError::PastTheEnd { .. } => io::ErrorKind::InvalidInput,
         DiscError::Full { .. } => io::ErrorKind::StorageFull,
-        DiscError::Failed { .. } => io::ErrorKind::Other,
+        DiscError::Failed { .. } | DiscError::Owed { .. } => io::ErrorKind::Other,
     };
     io::Error::new(kind, error.clone())
 }

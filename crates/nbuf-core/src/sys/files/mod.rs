@@ -70,6 +70,16 @@ pub(crate) fn regular(path: &Path) -> io::Result<File> {
     opened(&request(Kind::Regular, path), &[here()?.as_fd()]).map(File::from)
 }
 
+/// Whether a path leads to this file now, perhaps through links.
+pub(crate) fn leads_to(path: &Path, file: &File) -> io::Result<bool> {
+    let now = match open_path(path, OFlags::PATH | OFlags::CLOEXEC) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        found => found?,
+    };
+    let (now, ours) = (rustix::fs::fstat(now)?, rustix::fs::fstat(file)?);
+    Ok((now.st_dev, now.st_ino) == (ours.st_dev, ours.st_ino))
+}
+
 /// Opens the file behind a descriptor once more, with a position of its own.
 pub(crate) fn reopen(file: impl AsFd, flags: OFlags) -> io::Result<OwnedFd> {
     opened(&request(Kind::Reopen, Path::new("")).flags(flags), &[file.as_fd()])

@@ -27,6 +27,20 @@ fn only_regular_files_of_real_file_systems_are_opened() {
 }
 
 #[test]
+fn a_path_leads_to_a_file_until_another_one_has_its_name() {
+    let place = tempfile::tempdir().unwrap();
+    let (path, link) = (place.path().join("a"), place.path().join("link"));
+    fs::write(&path, "one").unwrap();
+    symlink(&path, &link).unwrap();
+    let file = regular(&path).unwrap();
+    assert!(leads_to(&path, &file).unwrap() && leads_to(&link, &file).unwrap());
+    fs::remove_file(&path).unwrap();
+    assert!(!leads_to(&path, &file).unwrap() && !leads_to(&link, &file).unwrap());
+    fs::write(&path, "other").unwrap();
+    assert!(!leads_to(&path, &file).unwrap());
+}
+
+#[test]
 fn a_place_stays_when_its_path_leads_elsewhere() {
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);

@@ -75,6 +75,45 @@ pub enum JournalError {
         /// Why.
         error: DiscError,
     },
+    /// The disc refuses what the journal owes, and no journal of this run could keep it.
+    #[error(
+        "the disc refuses the {bytes} that the journal {} owes ({error}): look at the disc, or add --durable-tier to serve it without them; the journal keeps them",
+        journal.display()
+    )]
+    NotDurable {
+        /// The journal.
+        journal: PathBuf,
+        /// What it owes.
+        bytes: Bytes,
+        /// Why.
+        error: DiscError,
+    },
+    /// The disc can be neither written nor read.
+    #[error(
+        "the disc cannot be reached ({error}), and the journal {} owes it {bytes}: look at the disc, and start again; the journal keeps them",
+        journal.display()
+    )]
+    Unreachable {
+        /// The journal.
+        journal: PathBuf,
+        /// What it owes.
+        bytes: Bytes,
+        /// Why.
+        error: DiscError,
+    },
+    /// A signal came before the disc had what the journal owes.
+    #[error(
+        "a signal ended the start before the disc had the {bytes} that the journal {} owes ({left} were not written yet): start with this tier again; the journal keeps all of them",
+        journal.display()
+    )]
+    Ended {
+        /// The journal.
+        journal: PathBuf,
+        /// What it owes.
+        bytes: Bytes,
+        /// What was not written yet.
+        left: Bytes,
+    },
     /// It is unknown what the journal owes.
     #[error(
         "the journal {} cannot be read ({why}): restore it, or add --discard-dirty to lose what it owes",

@@ -10,7 +10,7 @@ use rustix::io::{Errno, retry_on_intr};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::JournalError;
-use crate::cache::journaled::{Checkpoint, OWNER_BYTES_MAX, PAGE_BYTES, RING_BYTE};
+use crate::cache::journaled::{Checkpoint, OWNER_BYTES_MAX, PAGE_BYTES, RING_BYTE, Replayed};
 use crate::experiment::serve::Error;
 use crate::experiment::serve::state::Source;
 use crate::sys::files::{self, Place};
@@ -20,6 +20,8 @@ use crate::sys::publish::{Readers, Unfinished};
 const MAGIC: &[u8; 16] = b"nbuf-serve-jrnl\0";
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 1;
+/// Bytes of a page.
+const PAGE: usize = 4096;
 
 /// What tells a disc from others, in all runs.
 pub(super) fn owner(source: &Source) -> io::Result<Vec<u8>> {
@@ -74,16 +76,27 @@ pub(super) fn is_known(file: &File) -> Result<(), String> {
     }
 }
 
-/// Makes the file with a journal that owes nothing. It is on its disc as a whole before it has its name.
+/// Whether the file is ours alone from now on: locked, and still the one of its name. A file system without locks has no
+/// second server, as far as can be seen.
+pub(super) fn is_ours(file: &File, path: &Path) -> io::Result<bool> {
+    let is_free = flock(file, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK);
+    // A server that had the lock before may have put another file there.
+    Ok(is_free && files::leads_to(path, file)?)
+}
+
+/// Makes the file with a journal that owes nothing. It is locked, and on its disc as a whole, before it has its name.
+///
+/// # Errors
+/// `AlreadyExists` if another server has just made it.
 fn create(path: &Path, checkpoint: &Checkpoint) -> io::Result<File> {
     let unfinished = Unfinished::create_at(Place::of(path)?, Readers::Owner)?;
     let file = unfinished.file().try_clone()?;
+    let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
     let mut page = MAGIC.to_vec();
     page.extend(VERSION.to_le_bytes());
     file.write_all_at(&page, 0)?;
     make_room(&file, checkpoint.ring_bytes)?;
     write(&file, checkpoint)?;
-    let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
     unfinished.publish()?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     // A folder that cannot be read cannot be synced; without its name the file is missed at the next start.
@@ -118,11 +131,31 @@ pub(super) fn write(file: &File, checkpoint: &Checkpoint) -> io::Result<()> {
 }
 
 /// The file of a journal that owes nothing and has this checkpoint, made if it is not there.
-pub(super) fn ready(file: Option<File>, path: &Path, checkpoint: &Checkpoint) -> io::Result<File> {
-    let Some(file) = file else { return create(path, checkpoint) };
-    make_room(&file, checkpoint.ring_bytes)?;
+pub(super) fn ready(
+    file: Option<File>,
+    path: &Path,
+    checkpoint: &Checkpoint,
+) -> Result<File, JournalError> {
+    let journal = || path.to_owned();
+    let wrong = |error| JournalError::File { journal: journal(), error };
+    let Some(file) = file else {
+        return create(path, checkpoint).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => JournalError::InUse { journal: journal() },
+            _ => wrong(error),
+        });
+    };
+    make_room(&file, checkpoint.ring_bytes).map_err(wrong)?;
     // A checkpoint never claims room that the file lacks.
-    file.sync_all()?;
-    write(&file, checkpoint)?;
+    file.sync_all().map_err(wrong)?;
+    write(&file, checkpoint).map_err(wrong)?;
     Ok(file)
+}
+
+/// Makes a journal ready whose run goes on: all records that count are safe then, and no others are left behind them.
+pub(super) fn go_on(file: &File, replayed: &Replayed) -> io::Result<()> {
+    make_room(file, replayed.checkpoint.ring_bytes)?;
+    for &byte in replayed.late() {
+        file.write_all_at(&[0; PAGE], byte)?;
+    }
+    file.sync_all()
 }

@@ -4,13 +4,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
-
-use super::file::{is_known, read};
+use super::file::{is_known, is_ours, read};
 use super::mark::{Mark, Seen};
 use super::{JournalError, say};
-use crate::cache::journaled::{Checkpoint, Owed, Replayed, replay};
+use crate::cache::journaled::{Checkpoint, Owed, Refused, Replayed, WriteBackError, replay};
 use crate::disc::DiscError;
 use crate::experiment::notice::TierNotice;
 use crate::experiment::serve::{Dirty, Error, ExportSpec, TierSpec};
@@ -104,41 +101,85 @@ impl Start<'_> {
         Ok(mark.remove().map_err(wrong)?)
     }
 
-    /// Takes over the journal of the run before: its file, if it can be used on, and its checkpoint. What it owes is
-    /// written before. Only what would be refused is discarded.
+    /// Takes over the journal of the run before. What it owes is written before. Only what would be refused is discarded.
     pub(super) fn take(
         &self,
         file: File,
         owner: &[u8],
-        write: impl FnOnce(&Owed) -> Result<(), DiscError>,
-    ) -> Result<(Option<File>, Option<Checkpoint>), Error> {
+        write: impl FnOnce(&Owed) -> Result<Refused, WriteBackError>,
+    ) -> Result<Taken, Error> {
         let journal = self.path.to_owned();
-        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+        if !is_ours(&file, self.path).map_err(|error| self.wrong(error))? {
             return Err(JournalError::InUse { journal }.into());
         }
-        let found = match found(&file) {
+        let mut found = match found(&file) {
             Ok(found) => found,
             Err(why) if self.is_discarded() => {
                 let place = Place::of(self.path).and_then(|place| place.remove(&file));
                 place.map_err(|error| self.wrong(error))?;
                 self.say(&TierNotice::DiscardedUnread(why));
-                return Ok((None, None));
+                return Ok(Taken::Nothing);
             }
             Err(why) => return Err(JournalError::Damaged { journal, why }.into()),
         };
-        let fate = self.fate(&found, owner)?;
-        let Replayed { checkpoint, owed } = found;
-        let bytes = Bytes(owed.bytes());
-        match fate {
+        match self.fate(&found, owner)? {
             Fate::Nothing => {}
-            Fate::Discard => self.say(&TierNotice::Discarded(bytes)),
-            Fate::Write => match write(&owed) {
-                Ok(()) => self.say(&TierNotice::WrittenBack(bytes)),
-                Err(_) if self.is_discarded() => self.say(&TierNotice::Discarded(bytes)),
-                Err(error) => return Err(JournalError::Refused { journal, bytes, error }.into()),
-            },
+            Fate::Discard => self.say(&TierNotice::Discarded(Bytes(found.owed.bytes()))),
+            Fate::Write { is_ours } => {
+                let written = write(&found.owed);
+                if !self.is_settled(&mut found, written, is_ours)? {
+                    return Ok(Taken::Owing(file, found));
+                }
+            }
         }
-        Ok((Some(file), Some(checkpoint)))
+        Ok(Taken::Settled(file, found.checkpoint))
+    }
+
+    /// Judges what was written of what a journal owed, and says it. Whether it owes nothing any more.
+    fn is_settled(
+        &self,
+        found: &mut Replayed,
+        written: Result<Refused, WriteBackError>,
+        is_ours: bool,
+    ) -> Result<bool, JournalError> {
+        let (journal, owed) = (self.path.to_owned(), Bytes(found.owed.bytes()));
+        let (bytes, error) = match written {
+            Ok(refused) => {
+                let Some(error) = refused.error().cloned() else {
+                    self.say(&TierNotice::WrittenBack(owed));
+                    return Ok(true);
+                };
+                found.settle(&refused);
+                (Bytes(found.owed.bytes()), error)
+            }
+            Err(WriteBackError::TooSmall(error)) => (owed, error),
+            Err(WriteBackError::Unreachable(error)) => {
+                return Err(JournalError::Unreachable { journal, bytes: owed, error });
+            }
+            Err(WriteBackError::Ended(left_bytes)) => {
+                let left = Bytes(left_bytes);
+                return Err(JournalError::Ended { journal, bytes: owed, left });
+            }
+        };
+        if self.is_discarded() {
+            self.say(&TierNotice::Discarded(bytes));
+            return Ok(true);
+        }
+        // Nothing was written to a disc that is too small, and the run of another disc cannot go on with this one.
+        if !is_ours || matches!(error, DiscError::PastTheEnd { .. }) {
+            return Err(JournalError::Refused { journal, bytes, error });
+        }
+        if !self.may_owe() {
+            return Err(JournalError::NotDurable { journal, bytes, error });
+        }
+        self.say(&TierNotice::StillOwed { owed, left: bytes, why: error.to_string() });
+        Ok(false)
+    }
+
+    /// Whether this run has a journal, which can keep what is owed.
+    fn may_owe(&self) -> bool {
+        let tier = self.export.tier.as_ref();
+        tier.is_some_and(|tier| tier.durable && (self.has_mark || tier.trusts))
     }
 
     /// Refuses what [`take`](Self::take) would refuse, and changes nothing; without an owner only a journal that cannot be
@@ -156,7 +197,7 @@ impl Start<'_> {
 
     /// What becomes of what a journal owes, or why no server may start.
     fn fate(&self, found: &Replayed, owner: &[u8]) -> Result<Fate, Error> {
-        let Replayed { checkpoint, owed } = found;
+        let Replayed { checkpoint, owed, .. } = found;
         let (journal, bytes) = (self.path.to_owned(), Bytes(owed.bytes()));
         let is_ours = checkpoint.owner == owner && self.is_of_mark(checkpoint);
         if owed.is_empty() {
@@ -169,7 +210,7 @@ impl Start<'_> {
         } else if !is_ours && self.export.dirty != Dirty::Write {
             Err(JournalError::OtherDisc { journal, bytes }.into())
         } else {
-            Ok(Fate::Write)
+            Ok(Fate::Write { is_ours })
         }
     }
 
@@ -192,8 +233,19 @@ enum Fate {
     Nothing,
     /// It is lost.
     Discard,
-    /// It is written to the disc.
-    Write,
+    /// It is written to the disc, which is the one that it belongs to, or is not.
+    Write { is_ours: bool },
+}
+
+/// What a start has of the journal of the run before.
+#[derive(Debug)]
+pub(super) enum Taken {
+    /// Nothing that can be used on.
+    Nothing,
+    /// Its file, and its checkpoint. It owes nothing.
+    Settled(File, Checkpoint),
+    /// Its file, and what it still owes.
+    Owing(File, Replayed),
 }
 
 /// What a journal has, or why it cannot be read.

@@ -2,15 +2,17 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
-use std::sync::Mutex;
+use std::sync::{Barrier, Mutex};
 use std::time::Duration;
 
 use tempfile::TempDir;
 
 use super::*;
-use crate::cache::journaled::{Journaled, Owed, PAGE_BYTES};
+use crate::cache::journaled::{Journaled, PAGE_BYTES};
 use crate::disc::{Disc as _, DiscError, Faults, Faulty, Ram, wait_for};
 use crate::experiment::serve::Dirty;
+use crate::experiment::serve::tier::TierFile;
+use crate::experiment::session::Cancellation;
 use crate::trace::request::{Op, Request};
 use crate::units::{Bytes, Nanos};
 
@@ -46,13 +48,17 @@ fn seen(id: u64, generation: u64, journal: &Path) -> Seen {
 
 /// A folder with a journal of this number, which may owe 1000 bytes.
 fn journal(id: u64, is_owing: bool) -> (TempDir, PathBuf) {
+    journal_with(&checkpoint(id), is_owing)
+}
+
+fn journal_with(checkpoint: &Checkpoint, is_owing: bool) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tier.journal");
-    let file = ready(None, &path, &checkpoint(id)).unwrap();
+    let file = ready(None, &path, checkpoint).unwrap();
     if is_owing {
         let image = fs::read(&path).unwrap();
         let slow = Faulty::new(Ram::zeroed(SIZE), Faults::HangFrom(0), false, false, 1);
-        let mut disc = Journaled::new(slow, Ram::new(image), checkpoint(id));
+        let mut disc = Journaled::new(slow, Ram::new(image), checkpoint.clone());
         for (op, data) in [(Op::Write, vec![5; 1000]), (Op::Flush, Vec::new())] {
             let request = Request::new(op, 0, data.len() as u64);
             assert_eq!(wait_for(&mut disc, Nanos(1), request, data).unwrap().outcome, Ok(()));
@@ -84,11 +90,12 @@ fn take(path: &Path, seen: Option<&Seen>, owner: &[u8], dirty: Dirty, is_full: b
     for _ in 0..TRIES {
         let mut written = None;
         let write = |owed: &Owed| {
-            if is_full {
-                return Err(DiscError::Full { what: "no room".to_owned() });
-            }
-            written = Some(owed.bytes());
-            Ok(())
+            let faults = if is_full { Faults::From(0) } else { Faults::None };
+            let mut disc = Faulty::new(Ram::zeroed(SIZE), faults, false, false, 1);
+            let watch = Watch { now: &|| Nanos(1), ends: &|| 0 };
+            let refused = write_back(&mut disc, owed, watch)?;
+            written = Some(owed.bytes()).filter(|_| refused.error().is_none());
+            Ok(refused)
         };
         let found = look(path).and_then(|file| match file {
             Some(file) => start.take(file, owner, write).map(drop),
@@ -219,8 +226,13 @@ fn runs_count_up_and_no_two_journals_have_one_number() {
     assert!(two.generation > first.generation && one.generation > u64::MAX / 2);
 }
 
-/// Starts a server of a disc that has no marks, and ends it as a kill would.
-fn open(folder: &Path, size: u64, durable: bool) -> Result<bool, Error> {
+/// A disc that has no marks.
+fn source() -> Source {
+    Source::Nbd("nbd:unix:a".to_owned(), SIZE as u64)
+}
+
+/// An export of such a disc, with a tier in a folder.
+fn tiered(folder: &Path, size: u64, durable: bool, dirty: Dirty) -> ExportSpec {
     let tier = TierSpec {
         path: folder.join("tier"),
         size: Bytes(size),
@@ -228,16 +240,30 @@ fn open(folder: &Path, size: u64, durable: bool) -> Result<bool, Error> {
         durable,
         timeout: Nanos(5_000_000_000),
     };
-    let export = ExportSpec { tier: Some(tier), ..export(Dirty::Refuse) };
+    ExportSpec { tier: Some(tier), ..export(dirty) }
+}
+
+/// An empty disc.
+fn empty() -> File {
+    let file = tempfile::tempfile().unwrap();
+    file.set_len(SIZE as u64).unwrap();
+    file
+}
+
+/// Opens the journal of an export whose disc is this file.
+fn open(
+    export: &ExportSpec,
+    file: &File,
+    cancellation: &Cancellation,
+    observer: &dyn Observer,
+) -> Result<(Option<JournalFile>, Backend), Error> {
     for _ in 0..TRIES {
         let clock = Stopwatch::start();
-        let file = tempfile::tempfile().unwrap();
-        file.set_len(SIZE as u64).unwrap();
-        let disc = Backend::file(file, SIZE as u64, 1, clock).unwrap();
-        let source = Source::Nbd("nbd:unix:a".to_owned(), SIZE as u64);
-        match JournalFile::open(&export, disc, &source, clock, &()) {
+        let disc = Backend::file(file.try_clone().unwrap(), SIZE as u64, 1, clock).unwrap();
+        let ends = Ends::new(cancellation, false);
+        match JournalFile::open(export, disc, &source(), (clock, &ends), observer) {
             Err(error) if is_in_use(&error) => {}
-            other => return other.map(|(file, disc)| file.is_some() && disc.under_way() == 0),
+            other => return other,
         }
     }
     panic!("the journal stays in use");
@@ -248,6 +274,131 @@ fn a_larger_tier_finds_the_journal_of_a_smaller_one_again() {
     let folder = tempfile::tempdir().unwrap();
     let sizes = [(8, true), (32, false), (32, false), (32, true), (8, false), (8, true)];
     for (megabytes, durable) in sizes {
-        assert_eq!(open(folder.path(), megabytes << 20, durable).unwrap(), durable);
+        let export = tiered(folder.path(), megabytes << 20, durable, Dirty::Refuse);
+        let opened = open(&export, &empty(), &Cancellation::without_signals(), &());
+        let (file, disc) = opened.unwrap();
+        assert_eq!((file.is_some(), disc.under_way()), (durable, 0));
+    }
+}
+
+/// A journal that owes 1000 bytes to the disc without marks. Its folder, and its path.
+fn owing() -> (TempDir, PathBuf) {
+    journal_with(&Checkpoint { owner: owner(&source()).unwrap(), ..checkpoint(9) }, true)
+}
+
+/// A file that is open to be read alone refuses all writes.
+#[test]
+fn a_run_goes_on_with_what_its_disc_refuses() {
+    let (folder, path) = owing();
+    let before = fs::read(&path).unwrap();
+    let image = folder.path().join("disc");
+    fs::write(&image, [0; SIZE]).unwrap();
+    let ask = |disc: &mut Backend, op, data: Vec<u8>| {
+        let request = Request::new(op, 0, data.len() as u64);
+        wait_for(disc, Nanos(1), request, data).unwrap()
+    };
+    for durable in [true, true, false] {
+        let export = tiered(folder.path(), 8 << 20, durable, Dirty::Refuse);
+        let (said, none) = (Said::default(), Cancellation::without_signals());
+        let opened = open(&export, &File::open(&image).unwrap(), &none, &said);
+        let said = said.0.into_inner().unwrap().concat();
+        if durable {
+            let (journal, mut disc) = opened.unwrap();
+            let want = "owed 1000 B of the last run, and still owes 1000 B, which the disc refuses";
+            assert_eq!(said.matches(want).count(), 1, "{said}");
+            assert_eq!(ask(&mut disc, Op::Read, vec![0; 1000]).data, [5; 1000]);
+            let flushed = ask(&mut disc, Op::Flush, Vec::new()).outcome;
+            assert!(matches!(flushed, Err(DiscError::Owed { .. })), "{flushed:?}");
+            // A start that fails now takes no mark off.
+            journal.unwrap().put_back();
+        } else {
+            let why = opened.unwrap_err().to_string();
+            assert!(why.contains("the disc refuses the 1000 B that the journal "), "{why}");
+            assert!(why.contains("add --durable-tier to serve it without them") && said.is_empty());
+        }
+        assert!(fs::read(&path).unwrap() == before, "the run before goes on");
+    }
+    let file = File::options().read(true).write(true).open(&image).unwrap();
+    let (said, none) = (Said::default(), Cancellation::without_signals());
+    let export = tiered(folder.path(), 8 << 20, true, Dirty::Refuse);
+    let (_, mut disc) = open(&export, &file, &none, &said).unwrap();
+    let said = said.0.into_inner().unwrap().concat();
+    assert!(said.contains("owed 1000 B of the last run, which the disc has now"), "{said}");
+    assert_eq!(ask(&mut disc, Op::Flush, Vec::new()).outcome, Ok(()));
+    assert_eq!(fs::read(&image).unwrap()[..1001], [[5; 1000].as_slice(), &[0]].concat());
+}
+
+#[test]
+fn a_signal_ends_a_start_and_loses_nothing_whatever_the_settings_are() {
+    let (folder, path) = owing();
+    let (before, file) = (fs::read(&path).unwrap(), empty());
+    for dirty in [Dirty::Refuse, Dirty::Write, Dirty::Discard] {
+        let (said, cancellation) = (Said::default(), Cancellation::without_signals());
+        cancellation.stopper().stop();
+        let export = tiered(folder.path(), 8 << 20, true, dirty);
+        let why = open(&export, &file, &cancellation, &said).unwrap_err().to_string();
+        assert!(why.contains("a signal ended the start before the disc had the 1000 B"), "{why}");
+        assert!(why.contains("(1000 B were not written yet)") && !why.contains('\n'), "{why}");
+        assert!(fs::read(&path).unwrap() == before && said.0.into_inner().unwrap().is_empty());
+    }
+    let mut byte = [9];
+    file.read_exact_at(&mut byte, 0).unwrap();
+    assert_eq!(byte, [0]);
+}
+
+/// A start as far as its journal and its tier, with a disc of its own.
+fn begin(folder: &Path, durable: bool) -> Result<Box<dyn Send>, String> {
+    let export = tiered(folder, 8 << 20, durable, Dirty::Refuse);
+    let (clock, cancellation) = (Stopwatch::start(), Cancellation::without_signals());
+    let disc = Backend::file(empty(), SIZE as u64, 1, clock).unwrap();
+    let ends = Ends::new(&cancellation, false);
+    let opened = JournalFile::open(&export, disc, &source(), (clock, &ends), &());
+    let (journal, disc) = opened.map_err(|error| error.to_string())?;
+    let tier = export.tier.as_ref().unwrap();
+    let opened = TierFile::open(tier, &export, (disc, source()), (1, clock), &());
+    let (tier, disc) = opened.map_err(|error| error.to_string())?;
+    Ok(Box::new((journal, tier, disc)))
+}
+
+#[test]
+fn one_of_two_servers_gets_a_new_journal_or_tier() {
+    for round in 0..300 {
+        let durable = round % 2 == 0;
+        let folder = tempfile::tempdir().unwrap();
+        let together = Barrier::new(2);
+        let start = || {
+            together.wait();
+            begin(folder.path(), durable)
+        };
+        // Both stay until both have tried.
+        let outcomes = std::thread::scope(|scope| {
+            let both = [scope.spawn(start), scope.spawn(start)];
+            both.map(|thread| thread.join().unwrap())
+        });
+        let refused: Vec<&String> =
+            outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).collect();
+        assert_eq!(refused.len(), 1, "round {round}: {refused:?}");
+        let is_said = refused[0].contains("another server") && !refused[0].contains('\n');
+        assert!(is_said, "round {round}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_journal_without_its_name_is_no_journal() {
+    for is_replaced in [false, true] {
+        let (_folder, path) = journal(9, true);
+        let file = look(&path).unwrap().unwrap();
+        let copy = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        if is_replaced {
+            fs::write(&path, copy).unwrap();
+        }
+        let (export, mark) = (export(Dirty::Refuse), seen(9, 2, &path));
+        let (path, seen, observer) = (path.as_path(), Some(&mark), &());
+        let start =
+            Start { export: &export, path, seen, has_mark: true, is_read_only: false, observer };
+        let taken = start.take(file, OWNER, |_| panic!("nothing is written"));
+        let why = taken.unwrap_err().to_string();
+        assert!(why.contains("another server has its journal there"), "{why}");
     }
 }

@@ -5,6 +5,8 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
+use rustix::fs::{FlockOperation, flock};
+
 use super::super::state::{ListError, StateError, StateErrorKind};
 use super::super::{Error, ExportSpec};
 use super::TierSpec;
@@ -66,9 +68,13 @@ pub(super) fn first_page(file: &File) -> io::Result<Result<Header, ListError>> {
     }
 }
 
-/// Makes the file, with a first page that has no blocks.
+/// Makes the file, with a first page that has no blocks. It is locked before it has its name.
+///
+/// # Errors
+/// `AlreadyExists` if another server has just made it.
 pub(super) fn create(place: &Place, geometry: &Geometry) -> io::Result<File> {
     let unfinished = Unfinished::create_at(place.try_clone()?, Readers::Owner)?;
+    let _ = flock(unfinished.file(), FlockOperation::NonBlockingLockExclusive);
     let (part_bytes, slots) = (geometry.part_bytes, geometry.slots);
     let header = Header { part_bytes, slots, ..Header::default() };
     unfinished.file().write_all_at(&header.to_bytes().unwrap_or_default(), 0)?;

@@ -106,7 +106,7 @@ impl Backend {
     }
 
     /// Waits for no request when it is dropped. Those that the kernel has keep their memory.
-    pub(super) fn abandon(&mut self) {
+    pub(crate) fn abandon(&mut self) {
         match self {
             Self::File(pool, _) => pool.abandon(),
             Self::Direct(disc, _) => disc.abandon(),

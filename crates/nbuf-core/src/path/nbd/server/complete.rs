@@ -64,7 +64,7 @@ fn reply(connection: &mut Connection, pending: &PendingRequest, completion: Comp
         Ok(()) => 0,
         Err(DiscError::PastTheEnd { .. }) => error::INVALID,
         Err(DiscError::Full { .. }) => error::NO_SPACE,
-        Err(DiscError::Failed { .. }) => error::IO,
+        Err(DiscError::Failed { .. } | DiscError::Owed { .. }) => error::IO,
     };
     if pending.command == command::READ && error == 0 {
         let data = completion.data;

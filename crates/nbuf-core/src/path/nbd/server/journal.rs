@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use super::Backend;
 use super::pair::Pair;
-use crate::cache::journaled::{Checkpoint, Journaled};
+use crate::cache::journaled::{Journaled, Replayed};
 
 /// Such a backend.
 pub(crate) struct JournaledBackend {
@@ -14,14 +14,10 @@ pub(crate) struct JournaledBackend {
 }
 
 impl JournaledBackend {
-    /// With a journal that owes nothing, and has this checkpoint.
-    pub(super) fn new(
-        backing: Backend,
-        journal: Backend,
-        checkpoint: Checkpoint,
-    ) -> io::Result<Self> {
+    /// With a journal that has this.
+    pub(super) fn new(backing: Backend, journal: Backend, replayed: Replayed) -> io::Result<Self> {
         let pair = Pair::new(&backing, &journal)?;
-        Ok(Self { disc: Journaled::new(backing, journal, checkpoint), pair })
+        Ok(Self { disc: Journaled::new(backing, journal, replayed), pair })
     }
 
     /// Something of both may have come.

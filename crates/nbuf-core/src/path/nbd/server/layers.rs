@@ -5,7 +5,7 @@ use std::io;
 use super::Backend;
 use super::journal::JournaledBackend;
 use super::tier::{TierSnapshot, TieredBackend};
-use crate::cache::journaled::Checkpoint;
+use crate::cache::journaled::Replayed;
 use crate::cache::tiered::{Entry, Geometry};
 use crate::clock::Stopwatch;
 use crate::units::Nanos;
@@ -24,9 +24,13 @@ impl Backend {
         Ok(Self::Tiered(Box::new(tiered)))
     }
 
-    /// This one with a journal in front of it, which owes nothing and has this checkpoint.
-    pub(crate) fn with_journal(self, journal: Self, checkpoint: Checkpoint) -> io::Result<Self> {
-        let journaled = JournaledBackend::new(self, journal, checkpoint)?;
+    /// This one with a journal in front of it, which has this: a checkpoint alone, or also what it owes.
+    pub(crate) fn with_journal(
+        self,
+        journal: Self,
+        replayed: impl Into<Replayed>,
+    ) -> io::Result<Self> {
+        let journaled = JournaledBackend::new(self, journal, replayed.into())?;
         Ok(Self::Journaled(Box::new(journaled)))
     }
 
