@@ -25,6 +25,15 @@ pub(crate) struct Version {
     pub(crate) modified: Option<String>,
 }
 
+/// What is known of an object since it was opened.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    /// Its address without a query, which may hold a signature.
+    pub(super) address: String,
+    pub(super) size_bytes: u64,
+    pub(super) version: Version,
+}
+
 /// Why bytes did not come.
 #[derive(Debug)]
 pub(super) enum Failed {
@@ -35,26 +44,11 @@ pub(super) enum Failed {
 }
 
 impl Origin {
-    /// The size of the object.
-    pub(super) fn size_bytes(&self) -> u64 {
+    /// What is known of the object.
+    pub(super) fn facts(&self) -> &Facts {
         match self {
-            Self::Web(web) => web.size_bytes(),
-            Self::Store(store) => store.size_bytes(),
-        }
-    }
-
-    pub(super) fn version(&self) -> &Version {
-        match self {
-            Self::Web(web) => web.version(),
-            Self::Store(store) => store.version(),
-        }
-    }
-
-    /// Its address without a query.
-    pub(super) fn address(&self) -> &str {
-        match self {
-            Self::Web(web) => web.address(),
-            Self::Store(store) => store.address(),
+            Self::Web(web) => &web.facts,
+            Self::Store(store) => &store.facts,
         }
     }
 

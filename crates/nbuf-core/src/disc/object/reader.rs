@@ -1,18 +1,17 @@
 //! The disc of an object: a runtime on a thread of its own, and what it shares with the owner.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{Semaphore, oneshot};
 
+use super::super::done::{Done, Taken, lock};
 use super::super::{Breakdown, Completion, Disc, DiscError};
 use super::origin::{Failed, Origin};
 use super::{ObjectDiscError, REQUESTS};
@@ -33,11 +32,7 @@ pub(crate) struct ObjectDisc {
     /// The thread ends when this is dropped.
     stop: Option<oneshot::Sender<Infallible>>,
     thread: Option<JoinHandle<()>>,
-    done: VecDeque<Completion>,
-    under_way: usize,
-    last: Nanos,
-    /// Whether something may be done, where the owner says so; without a value each look for completions takes all.
-    is_noticed: Option<bool>,
+    taken: Taken,
 }
 
 struct Shared {
@@ -45,8 +40,7 @@ struct Shared {
     clock: Stopwatch,
     give_up: Duration,
     slots: Semaphore,
-    done: Mutex<VecDeque<Completion>>,
-    wake: OwnedFd,
+    done: Done,
     failures: Mutex<Failures>,
 }
 
@@ -55,10 +49,6 @@ struct Shared {
 struct Failures {
     last: String,
     is_new: bool,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ObjectDisc {
@@ -70,8 +60,7 @@ impl ObjectDisc {
         no_thread: impl Fn(io::Error) -> E,
     ) -> Result<Self, E> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(&no_thread)?;
-        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
-        let wake = wake.map_err(|error| no_thread(error.into()))?;
+        let done = Done::new().map_err(&no_thread)?;
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel::<Infallible>();
         let (tell, opened) = sync_channel(1);
@@ -92,8 +81,7 @@ impl ObjectDisc {
             clock,
             give_up,
             slots: Semaphore::new(REQUESTS as usize),
-            done: Mutex::default(),
-            wake,
+            done,
             failures: Mutex::default(),
         };
         Ok(Self {
@@ -101,51 +89,29 @@ impl ObjectDisc {
             runtime: handle,
             stop: Some(stop),
             thread: Some(thread),
-            done: VecDeque::new(),
-            under_way: 0,
-            last: Nanos::ZERO,
-            is_noticed: None,
+            taken: Taken::default(),
         })
     }
 
     /// Numbers that tell the version of the object from others.
     pub(crate) fn numbers(&self) -> (u64, [i64; 4]) {
-        self.shared.origin.version().numbers()
+        self.shared.origin.facts().version.numbers()
     }
 
     /// Takes what is done only after a [notice](Self::notice) from now on.
     pub(crate) fn wait_for_notice(&mut self) {
-        self.is_noticed = Some(true);
+        self.taken.wait_for_notice();
     }
 
     /// Its descriptor is ready.
     pub(crate) fn notice(&mut self) {
-        self.is_noticed = self.is_noticed.map(|_| true);
+        self.taken.notice();
     }
 
     /// Why a request failed, once for each reason.
     pub(crate) fn complaint(&self) -> Option<String> {
         let mut failures = lock(&self.shared.failures);
         std::mem::take(&mut failures.is_new).then(|| failures.last.clone())
-    }
-
-    fn take(&mut self) -> Option<Completion> {
-        if self.done.is_empty() && self.is_noticed != Some(false) {
-            self.is_noticed = self.is_noticed.map(|_| false);
-            let mut done = lock(&self.shared.done);
-            // The runtime writes with the lock, for the first that is done: without one there is nothing to read.
-            if !done.is_empty() {
-                let _ = rustix::io::read(&self.shared.wake, &mut [0; 8]);
-                std::mem::swap(&mut self.done, &mut done);
-            }
-        }
-        let mut completion = self.done.pop_front()?;
-        self.under_way -= 1;
-        // A request that came later may be reported first.
-        self.last = self.last.max(completion.at);
-        completion.breakdown.queued += self.last - completion.at;
-        completion.at = self.last;
-        Some(completion)
     }
 }
 
@@ -154,7 +120,7 @@ impl Shared {
     async fn serve(&self, came: Nanos, request: Request, mut data: Vec<u8>) {
         let slot = self.slots.acquire().await;
         let begins = self.clock.nanos().max(came);
-        let outcome = match DiscError::check(&request, self.origin.size_bytes()) {
+        let outcome = match DiscError::check(&request, self.origin.facts().size_bytes) {
             Ok(()) => self.answer(&request, &mut data).await,
             Err(error) => Err(error),
         };
@@ -162,13 +128,7 @@ impl Shared {
         let at = self.clock.nanos().max(begins);
         let breakdown =
             Breakdown { queued: begins - came, transfer: at - begins, ..Breakdown::default() };
-        let mut done = lock(&self.done);
-        // Once for all that the owner has not taken yet.
-        let is_first = done.is_empty();
-        done.push_back(Completion { request, data, at, breakdown, outcome });
-        if is_first {
-            let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
-        }
+        self.done.report([Completion { request, data, at, breakdown, outcome }]);
     }
 
     async fn answer(&self, request: &Request, data: &mut [u8]) -> Result<(), DiscError> {
@@ -205,7 +165,7 @@ impl Shared {
         let ended = tokio::time::timeout(self.give_up, tries).await;
         ended.unwrap_or_else(|_| {
             Err(last.unwrap_or_else(|| ObjectDiscError::Unreachable {
-                address: self.origin.address().to_owned(),
+                address: self.origin.facts().address.clone(),
                 why: format!("no answer in {} s", self.give_up.as_secs()),
             }))
         })
@@ -223,37 +183,27 @@ impl Shared {
 impl AsFd for ObjectDisc {
     /// Readable when something is complete.
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.shared.wake.as_fd()
+        self.shared.done.as_fd()
     }
 }
 
 impl Disc for ObjectDisc {
     fn size_bytes(&self) -> u64 {
-        self.shared.origin.size_bytes()
+        self.shared.origin.facts().size_bytes
     }
 
     fn submit(&mut self, now: Nanos, request: Request, data: Vec<u8>) {
-        self.under_way += 1;
+        self.taken.begin();
         let shared = Arc::clone(&self.shared);
         drop(self.runtime.spawn(async move { shared.serve(now, request, data).await }));
     }
 
     fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
-        loop {
-            if let Some(completion) = self.take() {
-                return Some(completion);
-            }
-            if self.under_way == 0 || self.shared.clock.nanos() >= until {
-                return None;
-            }
-            self.is_noticed = self.is_noticed.map(|_| true);
-            let mut descriptors = [PollFd::new(&self.shared.wake, PollFlags::IN)];
-            let _ = poll(&mut descriptors, Some(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 }));
-        }
+        self.taken.next(&self.shared.done, until, || self.shared.clock.nanos())
     }
 
     fn under_way(&self) -> usize {
-        self.under_way
+        self.taken.under_way()
     }
 }
 
