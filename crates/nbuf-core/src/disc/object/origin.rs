@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::ops::Range;
 
-use super::{Http, ObjectDiscError, Stored};
+use super::{Chunks, Http, ObjectDiscError, Stored};
 
 /// The longest text of a cause.
 const CAUSE_BYTES: usize = 300;
@@ -12,8 +12,10 @@ const CAUSE_BYTES: usize = 300;
 pub(crate) enum Origin {
     /// A web server.
     Web(Http),
-    /// An object store.
+    /// An object of a store.
     Store(Stored),
+    /// Many objects of a store, which may be written.
+    Chunks(Chunks),
 }
 
 /// What tells a version of an object from others.
@@ -49,6 +51,22 @@ impl Origin {
         match self {
             Self::Web(web) => &web.facts,
             Self::Store(store) => &store.facts,
+            Self::Chunks(chunks) => &chunks.facts,
+        }
+    }
+
+    /// What takes writes.
+    pub(super) fn writable(&self) -> Option<&Chunks> {
+        match self {
+            Self::Chunks(chunks) if !chunks.is_read_only() => Some(chunks),
+            _ => None,
+        }
+    }
+
+    /// Ends what other servers wait for.
+    pub(super) async fn close(&self) {
+        if let Self::Chunks(chunks) = self {
+            chunks.close().await;
         }
     }
 
@@ -58,6 +76,7 @@ impl Origin {
         match self {
             Self::Web(web) => web.read(range, room).await,
             Self::Store(store) => store.read(range, room).await.map_err(Failed::Final),
+            Self::Chunks(chunks) => chunks.read(offset, room).await.map_err(Failed::Final),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The disc of an object: a runtime on a thread of its own, and what it shares with the owner.
+//! The disc of objects: a runtime on a thread of its own, and what it shares with the owner.
 
 use std::convert::Infallible;
 use std::io;
@@ -25,7 +25,7 @@ pub(crate) const GIVE_UP: Duration = Duration::from_mins(1);
 const WAIT_MIN: Duration = Duration::from_millis(100);
 const WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// A disc that is one object. It is read-only.
+/// A disc that is one object and read-only, or of chunks.
 pub(crate) struct ObjectDisc {
     shared: Arc<Shared>,
     runtime: Handle,
@@ -36,7 +36,7 @@ pub(crate) struct ObjectDisc {
 }
 
 struct Shared {
-    origin: Origin,
+    origin: Arc<Origin>,
     clock: Stopwatch,
     give_up: Duration,
     slots: Semaphore,
@@ -66,9 +66,15 @@ impl ObjectDisc {
         let (tell, opened) = sync_channel(1);
         let run = move || {
             runtime.block_on(async {
-                if tell.send(origin.await).is_ok() {
+                let origin = match origin.await {
+                    Ok(origin) => Arc::new(origin),
+                    // The owner waits for it.
+                    Err(error) => return drop(tell.send(Err(error))),
+                };
+                if tell.send(Ok(Arc::clone(&origin))).is_ok() {
                     let _ = stopped.await;
                 }
+                origin.close().await;
             });
             // Requests that are under way end here. A lookup of a name is not waited for.
             runtime.shutdown_background();
@@ -98,6 +104,11 @@ impl ObjectDisc {
         self.shared.origin.facts().version.numbers()
     }
 
+    /// Whether it refuses writes.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.shared.origin.writable().is_none()
+    }
+
     /// Takes what is done only after a [notice](Self::notice) from now on.
     pub(crate) fn wait_for_notice(&mut self) {
         self.taken.wait_for_notice();
@@ -118,7 +129,11 @@ impl ObjectDisc {
 impl Shared {
     /// Serves a request, in a task of the runtime.
     async fn serve(&self, came: Nanos, request: Request, mut data: Vec<u8>) {
-        let slot = self.slots.acquire().await;
+        let slot = match *self.origin {
+            // What waits for memory asks the store for nothing.
+            Origin::Chunks(_) => None,
+            Origin::Web(_) | Origin::Store(_) => self.slots.acquire().await.ok(),
+        };
         let begins = self.clock.nanos().max(came);
         let outcome = match DiscError::check(&request, self.origin.facts().size_bytes) {
             Ok(()) => self.answer(&request, &mut data).await,
@@ -132,19 +147,27 @@ impl Shared {
     }
 
     async fn answer(&self, request: &Request, data: &mut [u8]) -> Result<(), DiscError> {
-        let Request { op, offset, length_bytes, .. } = *request;
+        let Request { op, offset, length_bytes, durable, zeros, .. } = *request;
         let failed = |why: &dyn std::fmt::Display| DiscError::Failed {
             what: format!("{op:?} of {length_bytes} B at byte {offset}: {why}"),
         };
-        match op {
-            Op::Flush => Ok(()),
-            Op::Write | Op::Discard => Err(failed(&"the disc is an object, and read-only")),
-            Op::Read if data.is_empty() => Ok(()),
-            Op::Read => self.read(offset, data).await.map_err(|error| {
-                self.complain(&error);
-                failed(&error)
-            }),
-        }
+        let served = match (op, self.origin.writable()) {
+            (Op::Read, _) if data.is_empty() => Ok(()),
+            (Op::Read, _) => self.read(offset, data).await,
+            (Op::Flush, None) => Ok(()),
+            (Op::Write | Op::Discard, None) => {
+                return Err(failed(&"the disc is an object, and read-only"));
+            }
+            (Op::Flush, Some(chunks)) => chunks.flush().await,
+            (Op::Write, Some(chunks)) => chunks.write(offset, data, durable).await,
+            (Op::Discard, Some(chunks)) => {
+                chunks.discard(offset, length_bytes, (zeros, durable)).await
+            }
+        };
+        served.map_err(|error| {
+            self.complain(&error);
+            failed(&error)
+        })
     }
 
     /// Reads, again and again as long as that may help.
@@ -208,7 +231,7 @@ impl Disc for ObjectDisc {
 }
 
 impl Drop for ObjectDisc {
-    /// Waits for no request: the runtime drops those that are under way.
+    /// Waits for no request: the runtime drops those that are under way. A lease is ended, which takes some seconds at most.
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {

@@ -65,7 +65,7 @@ fn open(
             u32::try_from(spec.threads).unwrap_or(u32::MAX)
         }
         BackendSpec::Nbd(_) => NBD_REQUESTS,
-        BackendSpec::Object(_) => REQUESTS,
+        BackendSpec::Object(_) | BackendSpec::Chunks(_) => REQUESTS,
     };
     // Its times are looked at when all is written. The lock is shared with it.
     let (mut kept, mut numbers) = (None, <_>::default());
@@ -97,6 +97,9 @@ fn open(
             let disc = object::open(address, clock)?;
             numbers = disc.numbers();
             Backend::object(disc)
+        }
+        BackendSpec::Chunks(chunks) => {
+            Backend::object(object::open_chunks(chunks, export.is_read_only, clock)?)
         }
     };
     let source = Source::of(&export.disc, kept, disc.size_bytes(), numbers);
