@@ -98,12 +98,8 @@ impl Pool {
             write_ns: QUICK_NS.into(),
             done: Done::new()?,
         });
-        let mut pool = Self {
-            shared,
-            out: Vec::new(),
-            threads: Vec::new(),
-            taken: Taken::default(),
-        };
+        let mut pool =
+            Self { shared, out: Vec::new(), threads: Vec::new(), taken: Taken::default() };
         for _ in 0..threads.max(1) {
             let shared = pool.shared.clone();
             let thread = std::thread::Builder::new().name("disc".to_owned());
