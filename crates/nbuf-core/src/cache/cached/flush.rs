@@ -5,7 +5,8 @@
 //! what was acknowledged before it is not on the disc.
 //!
 //! A flush that the disc refuses is final: nothing says which of the bytes that were written before it are safe,
-//! and the next flush of the disc may succeed without them (as `fsync` of a file does). All later ones fail.
+//! and the next flush of the disc may succeed without them (as `fsync` of a file does). All later ones fail. Only a disc
+//! that keeps what it owes ([`Settings::flushes_again`](super::Settings::flushes_again)) is asked again.
 
 use super::{Cached, Job};
 use crate::cache::policy::AnyPolicy;
@@ -49,12 +50,14 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// The disc has answered a flush.
     pub(super) fn disc_flushed(&mut self, flushes: &[u32], outcome: &Result<(), DiscError>) {
         self.has_disc_flush = false;
-        if let (Err(error), None) = (outcome, &self.flush_failure) {
-            self.flush_failure = Some(error.clone());
+        let failure = outcome.as_ref().err().cloned();
+        if !self.settings.flushes_again && self.flush_failure.is_none() {
+            self.flush_failure.clone_from(&failure);
         }
         for &pending in flushes {
             let unseen = self.report_failures(pending);
-            self.part_done(pending, self.flush_failure.clone().or(unseen));
+            let refused = self.flush_failure.clone().or_else(|| failure.clone());
+            self.part_done(pending, refused.or(unseen));
         }
     }
 

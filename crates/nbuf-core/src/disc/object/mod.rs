@@ -1,7 +1,7 @@
 //! A disc in a web server or an object store: one object, read by ranges, or many objects that are chunks of it.
 //!
 //! `http` and `stored` read ranges of one object, and `chunks` is a disc of many, which can be written. `origin` is the
-//! choice between them, and `reader` is the disc. The disc has a runtime on a thread of its own, and completes requests as
+//! choice between them, and `reader` is the disc. The disc has a runtime on a thread of its own. It completes requests as
 //! an NBD server's disc does: its owner waits for a descriptor.
 //! Invariant: all bytes are of versions that this disc has found or written; a request fails if an object has another one.
 //! Cost: a request to the server for each read of the owner, at most [`REQUESTS`] at once.

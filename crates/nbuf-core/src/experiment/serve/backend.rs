@@ -8,8 +8,8 @@ use super::ChunksSpec;
 use crate::disc::object;
 use crate::path::nbd::{Remote, RemoteError};
 
-/// The backend of a server: `file:PATH`, `direct:PATH`, `nbd:unix:PATH`, a URI of NBD, a URL of a web server or a name in
-/// an object store, or many objects there. `device:PATH`, and a path that begins with `/`, is a file too.
+/// The backend of a server: `file:PATH`, `direct:PATH`, `nbd:unix:PATH`, a URI of NBD, a URL of a web server, or one name or
+/// many in an object store. `device:PATH`, and a path that begins with `/`, is a file too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BackendSpec {
     /// The image of a disc, or a block device.

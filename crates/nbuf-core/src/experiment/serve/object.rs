@@ -85,7 +85,7 @@ mod clients {
         let opening = Opening::new(address.clone(), owner(), size_bytes, is_read_only);
         let origin = async move {
             let place = in_time(&address, connect(&prefix)).await??;
-            Ok(Origin::Chunks(Chunks::open(place, opening).await?))
+            Ok(Origin::Chunks(Chunks::open(place, &opening).await?))
         };
         ObjectDisc::open(origin, GIVE_UP, clock, no_thread)
     }

@@ -19,7 +19,7 @@ use super::table::{Found, Table};
 use super::{Chunks, Shared};
 
 /// Which disc to open, and how.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Opening {
     /// Its name in errors.
     address: String,
@@ -53,21 +53,22 @@ impl Chunks {
     /// Opens the disc below a prefix of a store, within the runtime that serves it.
     pub(crate) async fn open(
         store: (Arc<dyn ObjectStore>, Key),
-        opening: Opening,
+        opening: &Opening,
     ) -> Result<Self, ObjectDiscError> {
-        let Opening { address, owner, give_up, .. } = opening.clone();
-        let objects = Objects::new(store, address.clone(), give_up);
-        let layout = find(&objects, &opening).await?;
+        let address = opening.address.clone();
+        let objects = Objects::new(store, address.clone(), opening.give_up);
+        let layout = find(&objects, opening).await?;
         let lease = if opening.is_read_only {
             None
         } else {
-            let lease = Lease::take(&objects, &owner).await?;
-            lease.check_conditions(&objects, manifest(&layout).into()).await?;
-            Some(lease)
+            Some(Lease::take(&objects, &opening.owner).await?)
         };
         // Only now no other server changes them.
-        let found = chunks(&layout, &objects.list().await?);
-        let found = found.into_iter().map(|(chunk, bytes)| (chunk, Found::Listed(bytes)));
+        let listed = listed(&objects, &layout, lease.as_ref()).await;
+        if let (Err(_), Some(lease)) = (&listed, &lease) {
+            lease.release(&objects).await;
+        }
+        let found = listed?.into_iter().map(|(chunk, bytes)| (chunk, Found::Listed(bytes)));
         let table = Table::new(layout, found.collect(), opening.held_bytes);
         let (table, keys) = (Mutex::new(table), RandomState::new());
         let shared = Arc::new(Shared { layout, objects, table, lease, keys });
@@ -75,6 +76,18 @@ impl Chunks {
         let (size_bytes, version) = (layout.size_bytes(), Version::default());
         Ok(Self { facts: Facts { address, size_bytes, version }, shared })
     }
+}
+
+/// The chunks of a store that keeps conditions, and their sizes.
+async fn listed(
+    objects: &Objects,
+    layout: &Layout,
+    lease: Option<&Lease>,
+) -> Result<HashMap<u32, u64>, ObjectDiscError> {
+    if let Some(lease) = lease {
+        lease.check_conditions(objects, manifest(layout).into()).await?;
+    }
+    Ok(chunks(layout, &objects.list().await?))
 }
 
 /// The layout in the manifest, which is made if there is none and a size is given.

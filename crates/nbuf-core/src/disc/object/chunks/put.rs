@@ -37,7 +37,7 @@ impl Shared {
     async fn send(&self, chunk: u32) -> Result<(Option<Found>, u64), ObjectDiscError> {
         let (payload, write, mut found) = self.complete(chunk).await?;
         let is_zero = matches!(payload, Payload::Zeros);
-        if is_zero && matches!(found, None | Some(Found::Zeros(_))) {
+        if is_zero && matches!(found, None | Some(Found::Zeros(_))) && !self.has_sent(chunk) {
             return Ok((found, write));
         }
         let bytes = payload.bytes();
@@ -60,11 +60,13 @@ impl Shared {
                 }
                 Err(Missed::Other | Missed::Absent) => {}
             }
-            let (now, has) = self.sent(chunk).await?;
-            if has == bytes {
-                return Ok((Some(now), write));
-            }
-            found = Some(now);
+            found = match self.sent(chunk).await? {
+                Some((now, has)) if has == bytes => return Ok((Some(now), write)),
+                Some((now, _)) => Some(now),
+                // A store may refuse one of two requests at once, although no object is there.
+                None if is_new => None,
+                None => return Err(self.taken(chunk)),
+            };
         }
         Err(self.not_written(chunk, "its version changes again and again"))
     }
@@ -105,6 +107,11 @@ impl Shared {
                 Ok(_) | Err(Missed::Other | Missed::Absent) => Err(self.taken(chunk)),
             },
         }
+    }
+
+    /// Whether an object may have something else than was found, as an answer did not come.
+    fn has_sent(&self, chunk: u32) -> bool {
+        lock(&self.table).held(chunk).is_some_and(|held| !held.sent.is_empty())
     }
 
     /// Whether this disc may write now.

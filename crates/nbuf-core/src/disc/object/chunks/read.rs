@@ -102,27 +102,29 @@ impl Shared {
             }
         }
         let _slot = self.objects.slot().await;
-        let found = self.sent(chunk).await?.0;
+        let Some((found, _)) = self.sent(chunk).await? else { return Err(self.taken(chunk)) };
         lock(&self.table).set_found(chunk, Some(found));
         Ok(())
     }
 
-    /// What the object of a chunk has now, which this disc has sent without an answer. The caller has a slot.
+    /// What the object of a chunk has now, which this disc has sent without an answer; nothing if there is none. The
+    /// caller has a slot.
     ///
     /// # Errors
     /// If this disc has not sent it.
-    pub(super) async fn sent(&self, chunk: u32) -> Result<(Found, Bytes), ObjectDiscError> {
+    pub(super) async fn sent(&self, chunk: u32) -> Result<Option<(Found, Bytes)>, ObjectDiscError> {
         let Got { bytes, version, .. } = match self.objects.get(&name(chunk), None, None).await {
             Ok(got) => got,
             Err(Missed::Failed(error)) => return Err(error),
-            Err(Missed::Absent | Missed::Other) => return Err(self.taken(chunk)),
+            // There was no condition.
+            Err(Missed::Absent | Missed::Other) => return Ok(None),
         };
         let hash = self.keys.hash_one(&bytes[..]);
         let is_ours = |held: &Held| held.sent.contains(&hash);
         if !lock(&self.table).held(chunk).is_some_and(is_ours) {
             return Err(self.taken(chunk));
         }
-        Ok((of(&bytes, version), bytes))
+        Ok(Some((of(&bytes, version), bytes)))
     }
 
     /// Another server has written a chunk.

@@ -35,7 +35,7 @@ fn opening(owner: &str, size_bytes: Option<u64>, is_read_only: bool) -> Opening 
 fn open_as(store: &Arc<InMemory>, opening: Opening) -> Result<ObjectDisc, ObjectDiscError> {
     let store: Arc<dyn ObjectStore> = store.clone();
     let place = (store, Key::from("d"));
-    let origin = async move { Chunks::open(place, opening).await.map(Origin::Chunks) };
+    let origin = async move { Chunks::open(place, &opening).await.map(Origin::Chunks) };
     ObjectDisc::open(origin, GIVE_UP, Stopwatch::start(), |error| panic!("{error}"))
 }
 

@@ -18,7 +18,8 @@ fn end_lease(store: &InMemory) {
 
 async fn opened(store: &Arc<InMemory>, owner: &str) -> Result<Chunks, ObjectDiscError> {
     let store: Arc<dyn ObjectStore> = store.clone();
-    Chunks::open((store, Key::from("d")), opening(owner, Some(SIZE as u64), false)).await
+    let opening = opening(owner, Some(SIZE as u64), false);
+    Chunks::open((store, Key::from("d")), &opening).await
 }
 
 #[test]
@@ -107,6 +108,15 @@ fn a_put_whose_answer_was_lost_is_no_other_writer() {
         let bytes = store.get(&key).await.unwrap().bytes().await.unwrap();
         assert!(bytes[..512] == [2; 512] && bytes[512..1024] == [3; 512]);
         assert!(bytes[1024..] == [2; CHUNK - 1024]);
+        // So is a chunk that became zeros since, and had no object before.
+        let key = Key::from("d").join("00000001");
+        let offset = CHUNK as u64;
+        disc.write(offset, &[2; CHUNK], false).await.unwrap();
+        lock(&disc.shared.table).held_mut(1).unwrap().sent.push(hash);
+        store.put(&key, vec![2_u8; CHUNK].into()).await.unwrap();
+        disc.discard(offset, offset, (true, false)).await.unwrap();
+        disc.flush().await.unwrap();
+        assert_eq!(store.get(&key).await.unwrap().bytes().await.unwrap(), ZEROS);
         disc.close().await;
     });
 }
