@@ -23,6 +23,8 @@ pub(crate) mod delayed;
 pub(crate) mod description;
 #[cfg(feature = "paths")]
 pub(crate) mod direct;
+#[cfg(feature = "system")]
+mod done;
 pub(crate) mod faulty;
 #[cfg(feature = "system")]
 pub(crate) mod file;

@@ -9,7 +9,6 @@
 mod ranges;
 mod work;
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -17,15 +16,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-
+use super::done::{Done, Taken, lock};
 use super::holes::Holes;
-use super::{Breakdown, Completion, Disc};
+use super::{Completion, Disc};
 use crate::clock::Stopwatch;
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
 pub(super) use work::refusal;
-use work::{Job, QUICK_NS, Shared, lock};
+use work::{Job, QUICK_NS, Shared};
 
 /// The most bytes of a growing file: what the kernel can address, in whole pages of any size.
 pub(crate) const GROWING_BYTES: u64 = (1 << 63) - (1 << 20);
@@ -36,11 +34,7 @@ pub(crate) struct Pool {
     /// Goes to the threads at the next look for completions, or when it is sent.
     out: Vec<Job>,
     threads: Vec<JoinHandle<()>>,
-    done: VecDeque<Completion>,
-    under_way: usize,
-    last: Nanos,
-    /// Whether something may be done, where the owner says so; without a value each look for completions takes all.
-    is_noticed: Option<bool>,
+    taken: Taken,
 }
 
 impl Pool {
@@ -71,11 +65,11 @@ impl Pool {
 
     /// Where its file has holes; none for a device. The descriptor of this disc wakes for answers too.
     pub(crate) fn holes(&self) -> io::Result<Option<Holes>> {
-        let Shared { file, wake, block_bytes, .. } = &*self.shared;
+        let Shared { file, done, block_bytes, .. } = &*self.shared;
         if block_bytes.is_some() {
             return Ok(None);
         }
-        Holes::new(file.try_clone()?, wake.try_clone()?).map(Some)
+        Holes::new(file.try_clone()?, done.wake().try_clone()?).map(Some)
     }
 
     /// Sets the end of a growing file. What is written behind it later does not reach the file.
@@ -91,8 +85,7 @@ impl Pool {
         clock: Stopwatch,
     ) -> io::Result<Self> {
         let block_bytes = ranges::block_of(&file)?;
-        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let (queue, has_job, done) = Default::default();
+        let (queue, has_job) = Default::default();
         let shared = Arc::new(Shared {
             file,
             clock,
@@ -103,18 +96,10 @@ impl Pool {
             has_job,
             // The first ones go side by side.
             write_ns: QUICK_NS.into(),
-            done,
-            wake,
+            done: Done::new()?,
         });
-        let mut pool = Self {
-            shared,
-            out: Vec::new(),
-            threads: Vec::new(),
-            done: VecDeque::new(),
-            under_way: 0,
-            last: Nanos::ZERO,
-            is_noticed: None,
-        };
+        let mut pool =
+            Self { shared, out: Vec::new(), threads: Vec::new(), taken: Taken::default() };
         for _ in 0..threads.max(1) {
             let shared = pool.shared.clone();
             let thread = std::thread::Builder::new().name("disc".to_owned());
@@ -142,43 +127,20 @@ impl Pool {
     /// Takes what is done only after a [notice](Self::notice) from now on. So threads that finish as fast as their owner
     /// asks do not keep it within one look.
     pub(crate) fn wait_for_notice(&mut self) {
-        self.is_noticed = Some(true);
+        self.taken.wait_for_notice();
     }
 
     /// Its descriptor is ready. An answer about holes makes it so too, and nothing would be read of it then.
     pub(crate) fn notice(&mut self) {
-        self.is_noticed = self.is_noticed.map(|_| true);
-        let done = lock(&self.shared.done);
-        if done.is_empty() {
-            let _ = rustix::io::read(&self.shared.wake, &mut [0; 8]);
-        }
-    }
-
-    fn take(&mut self) -> Option<Completion> {
-        if self.done.is_empty() && self.is_noticed != Some(false) {
-            self.is_noticed = self.is_noticed.map(|_| false);
-            let mut done = lock(&self.shared.done);
-            // Threads write to it with the lock, for the first of what is done: without one there is nothing to read.
-            if !done.is_empty() {
-                let mut count = [0; 8];
-                let _ = rustix::io::read(&self.shared.wake, &mut count);
-                std::mem::swap(&mut self.done, &mut done);
-            }
-        }
-        let mut completion = self.done.pop_front()?;
-        self.under_way -= 1;
-        // Threads that finish at once may report in the other order.
-        self.last = self.last.max(completion.at);
-        completion.breakdown.queued += self.last - completion.at;
-        completion.at = self.last;
-        Some(completion)
+        self.taken.notice();
+        self.shared.done.calm();
     }
 }
 
 impl AsFd for Pool {
     /// Readable when something is complete.
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.shared.wake.as_fd()
+        self.shared.done.as_fd()
     }
 }
 
@@ -188,35 +150,22 @@ impl Disc for Pool {
     }
 
     fn submit(&mut self, now: Nanos, request: Request, mut data: Vec<u8>) {
-        self.under_way += 1;
+        self.taken.begin();
         if request.op == Op::Read && request.offset >= self.shared.end() {
             // Zeros need no thread.
             data.fill(0);
-            let at = now.max(self.last);
-            let breakdown = Breakdown { queued: at - now, ..Breakdown::default() };
-            self.done.push_back(Completion { request, data, at, breakdown, outcome: Ok(()) });
-            return;
+            return self.taken.finish(now, request, data);
         }
         self.out.push(Job { came: now, request, data });
     }
 
     fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
         self.send();
-        loop {
-            if let Some(completion) = self.take() {
-                return Some(completion);
-            }
-            if self.under_way == 0 || self.shared.now() >= until {
-                return None;
-            }
-            self.is_noticed = self.is_noticed.map(|_| true);
-            let mut descriptors = [PollFd::new(&self.shared.wake, PollFlags::IN)];
-            let _ = poll(&mut descriptors, Some(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 }));
-        }
+        self.taken.next(&self.shared.done, until, || self.shared.now())
     }
 
     fn under_way(&self) -> usize {
-        self.under_way
+        self.taken.under_way()
     }
 }
 
@@ -290,7 +239,7 @@ mod tests {
         let mut pool = Pool::new(file, 4096, 2, Stopwatch::start()).unwrap();
         let shared = pool.shared.clone();
         // A thread that cannot report does not come back.
-        let done = lock(&shared.done);
+        let done = shared.done.lock();
         pool.submit(Nanos::ZERO, Request::new(Op::Read, 0, 512), vec![0; 512]);
         pool.send();
         while !lock(&shared.queue).jobs.is_empty() {

@@ -13,6 +13,7 @@
 
 mod backend;
 mod check;
+mod chunks;
 mod config;
 mod describe;
 mod ends;
@@ -43,6 +44,7 @@ pub use crate::path::nbd::{
 };
 pub use backend::{BackendSpec, BackendSpecError};
 pub use check::check;
+pub use chunks::ChunksSpec;
 pub use config::{Config, ConfigError, ExportConfig};
 pub use error::Error;
 pub use export::{Dirty, ExportSpec, NamedDisc, NamedDiscError};

@@ -64,7 +64,7 @@ pub(crate) struct Args {
 
     /// The disc: `file:PATH` for an image or a block device, `direct:PATH` for one without the page cache,
     /// `nbd:unix:PATH`, `nbd://HOST/EXPORT` or `nbds://HOST/EXPORT` (TLS) for another NBD server. One object, read-only:
-    /// `https://HOST/PATH` or `s3://BUCKET/KEY`
+    /// `https://HOST/PATH` or `s3://BUCKET/KEY`. Many objects: `s3+chunks://BUCKET/PREFIX`, with `?size=10GiB` to make them
     #[arg(long, value_name = "DISC", required_unless_present_any = ["config", "export"])]
     disc: Option<BackendSpec>,
 

@@ -14,6 +14,10 @@ impl ObjectDisc {
         match *self {}
     }
 
+    pub(crate) fn is_read_only(&self) -> bool {
+        match *self {}
+    }
+
     pub(crate) fn wait_for_notice(&mut self) {
         match *self {}
     }

@@ -64,4 +64,97 @@ pub enum ObjectDiscError {
         /// What it answers.
         why: String,
     },
+    /// There is no disc of chunks.
+    #[error("there is no disc at {0}: add ?size=10GiB to the address to make one of this size")]
+    NoDisc(String),
+    /// A disc of chunks cannot have this size.
+    #[error("no disc of chunks has {bytes} B ({why}): give another ?size=")]
+    ChunksSize {
+        /// What was asked for.
+        bytes: u64,
+        /// Why not.
+        why: &'static str,
+    },
+    /// The disc of chunks has another size.
+    #[error(
+        "the disc at {address} has {bytes} B, not {wanted} B: leave out ?size=, or give another prefix"
+    )]
+    OtherSize {
+        /// The disc.
+        address: String,
+        /// Its size.
+        bytes: u64,
+        /// What was asked for.
+        wanted: u64,
+    },
+    /// An object of a disc of chunks is none.
+    #[error("{address} is not of a disc of chunks ({why}): give another prefix")]
+    NoChunks {
+        /// The object.
+        address: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A chunk has a wrong size.
+    #[error(
+        "{address} has {bytes} B, and is no chunk of {chunk_bytes} B: restore it, or write the whole chunk"
+    )]
+    Chunk {
+        /// The object.
+        address: String,
+        /// Its size.
+        bytes: u64,
+        /// The size of chunks.
+        chunk_bytes: u64,
+    },
+    /// Another server has the lease.
+    #[error(
+        "the server `{owner}` writes {address}: end it, or start again in {seconds} s if it is gone; --read-only needs no lease"
+    )]
+    Leased {
+        /// The disc.
+        address: String,
+        /// Who has the lease.
+        owner: String,
+        /// When it ends, unless it is renewed.
+        seconds: u64,
+    },
+    /// Another server has taken over the lease.
+    #[error(
+        "the lease of {address} was lost ({why}), so no later write or flush succeeds: end this server, as another one may write the disc"
+    )]
+    LeaseLost {
+        /// The disc.
+        address: String,
+        /// Who has it.
+        why: String,
+    },
+    /// The lease was not renewed in time.
+    #[error(
+        "the lease of {address} was not renewed in time ({why}), and nothing is written until it is: look at the server, the network and the clock"
+    )]
+    LeaseExpired {
+        /// The disc.
+        address: String,
+        /// What happened.
+        why: String,
+    },
+    /// Another writer has changed a chunk.
+    #[error(
+        "another server has written {0}, so no later write or flush succeeds: end this server, and let one server alone write the disc"
+    )]
+    Taken(String),
+    /// The store did not take an object.
+    #[error("cannot write {address} ({why}): look at the store, and at the rights there")]
+    NotWritten {
+        /// The object.
+        address: String,
+        /// What happened.
+        why: String,
+    },
+    /// The store ignores conditions.
+    #[error(
+        "the store of {0} ignores If-Match or If-None-Match, so it cannot keep out a second writer: use another store"
+    )]
+    NoConditions(String),
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use reqwest::header::{self, HeaderMap, HeaderName};
 use reqwest::{Client, Response, StatusCode, Url};
 
-use super::origin::{Failed, Version, cause, words};
+use super::origin::{Facts, Failed, Version, cause, words};
 use super::{ObjectDiscError, REQUESTS};
 
 /// How long a connection may take.
@@ -25,9 +25,7 @@ const WAIT: Duration = Duration::from_millis(500);
 pub(crate) struct Http {
     client: Client,
     url: Url,
-    address: String,
-    size_bytes: u64,
-    version: Version,
+    pub(super) facts: Facts,
 }
 
 /// What an answer says about the file.
@@ -63,12 +61,12 @@ impl Http {
             address: address.clone(),
             why: cause(&error),
         })?;
-        let mut http = Self { client, url, address, size_bytes: 0, version: Version::default() };
+        let mut http = Self { client, url, facts: Facts { address, ..Facts::default() } };
         let described = http.first().await?;
-        http.size_bytes = described.size_bytes.ok_or_else(|| http.answer("no size".to_owned()))?;
-        http.version = described.version;
-        if http.version == Version::default() {
-            return Err(ObjectDiscError::NoVersion(http.address));
+        let size_bytes = described.size_bytes.ok_or_else(|| http.answer("no size".to_owned()))?;
+        http.facts = Facts { size_bytes, version: described.version, ..http.facts };
+        if http.facts.version == Version::default() {
+            return Err(ObjectDiscError::NoVersion(http.facts.address));
         }
         Ok(http)
     }
@@ -86,28 +84,16 @@ impl Http {
         }
     }
 
-    pub(super) fn size_bytes(&self) -> u64 {
-        self.size_bytes
-    }
-
-    pub(super) fn version(&self) -> &Version {
-        &self.version
-    }
-
-    pub(super) fn address(&self) -> &str {
-        &self.address
-    }
-
     /// Fills the room with the bytes of a range of the same length.
     pub(super) async fn read(&self, range: Range<u64>, room: &mut [u8]) -> Result<(), Failed> {
         let mut response = self.ask(&range).await?;
         let Described { range: sent, size_bytes, version } = Described::of(response.headers());
-        let is_same = match self.version.strong_tag() {
+        let is_same = match self.facts.version.strong_tag() {
             Some(tag) => version.tag.as_deref() == Some(tag),
-            None => version == self.version,
+            None => version == self.facts.version,
         };
-        if !is_same || size_bytes.is_some_and(|size_bytes| size_bytes != self.size_bytes) {
-            return Err(Failed::Final(ObjectDiscError::Changed(self.address.clone())));
+        if !is_same || size_bytes.is_some_and(|size_bytes| size_bytes != self.facts.size_bytes) {
+            return Err(Failed::Final(ObjectDiscError::Changed(self.facts.address.clone())));
         }
         if sent.as_ref() != Some(&range) {
             let sent = sent.map_or_else(|| "no range".to_owned(), |sent| words(&sent));
@@ -136,7 +122,7 @@ impl Http {
             .get(self.url.clone())
             .header(header::RANGE, format!("bytes={}-{}", range.start, range.end - 1))
             .header(header::ACCEPT_ENCODING, "identity");
-        if let Some((name, value)) = condition(&self.version) {
+        if let Some((name, value)) = condition(&self.facts.version) {
             request = request.header(name, value);
         }
         let response = request.send().await.map_err(|error| self.unreachable(&error))?;
@@ -144,8 +130,8 @@ impl Http {
         if status == StatusCode::PARTIAL_CONTENT {
             return Ok(response);
         }
-        let (address, why) = (self.address.clone(), status.to_string());
-        let is_known = self.version != Version::default();
+        let (address, why) = (self.facts.address.clone(), status.to_string());
+        let is_known = self.facts.version != Version::default();
         let error = match status {
             StatusCode::OK => ObjectDiscError::NoRanges(address),
             StatusCode::RANGE_NOT_SATISFIABLE if !is_known => ObjectDiscError::Empty(address),
@@ -172,12 +158,12 @@ impl Http {
     }
 
     fn answer(&self, why: String) -> ObjectDiscError {
-        ObjectDiscError::Answer { address: self.address.clone(), why }
+        ObjectDiscError::Answer { address: self.facts.address.clone(), why }
     }
 
     /// What the client says of a connection. A redirection that it refuses comes again.
     fn unreachable(&self, error: &reqwest::Error) -> Failed {
-        let (address, why) = (self.address.clone(), cause(error));
+        let (address, why) = (self.facts.address.clone(), cause(error));
         let is_final = error.is_redirect() || error.is_builder();
         let error = ObjectDiscError::Unreachable { address, why };
         if is_final { Failed::Final(error) } else { Failed::Again(error) }

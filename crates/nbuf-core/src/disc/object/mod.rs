@@ -1,15 +1,18 @@
-//! A disc that is one object, read by ranges: a file of a web server, or an object of S3, Azure or Google.
+//! A disc in a web server or an object store: one object, read by ranges, or many objects that are chunks of it.
 //!
-//! `http` and `stored` read ranges, `origin` is the choice between them, and `reader` is the disc. The disc has a
-//! runtime on a thread of its own, and completes requests as an NBD server's disc does: its owner waits for a descriptor.
-//! Invariant: all bytes are of the version that was opened; a request fails if the object has changed since.
-//! Cost: a request to the server for each request of the owner, at most [`REQUESTS`] at once.
-//! Not for objects that change, and not for discs that are written.
+//! `http` and `stored` read ranges of one object, and `chunks` is a disc of many, which can be written. `origin` is the
+//! choice between them, and `reader` is the disc. The disc has a runtime on a thread of its own. It completes requests as
+//! an NBD server's disc does: its owner waits for a descriptor.
+//! Invariant: all bytes are of versions that this disc has found or written; a request fails if an object has another one.
+//! Cost: a request to the server for each read of the owner, at most [`REQUESTS`] at once.
+//! Not for objects that others change.
 //!
 //! Without the feature `object-stores`, there is no such disc, and its type has no values.
 
 #[cfg(not(feature = "object-stores"))]
 mod absent;
+#[cfg(feature = "object-stores")]
+mod chunks;
 mod error;
 #[cfg(feature = "object-stores")]
 mod http;
@@ -24,6 +27,8 @@ mod tests;
 
 #[cfg(not(feature = "object-stores"))]
 pub(crate) use absent::ObjectDisc;
+#[cfg(feature = "object-stores")]
+pub(crate) use chunks::{Chunks, Opening};
 pub use error::ObjectDiscError;
 #[cfg(feature = "object-stores")]
 pub(crate) use http::Http;
@@ -36,6 +41,9 @@ pub(crate) use stored::Stored;
 
 /// Requests that a server is taken to serve at once. Each needs a connection of its own in HTTP/1.1.
 pub(crate) const REQUESTS: u32 = 64;
+
+/// Bytes of a disc of chunks that may be in memory and not yet in the store.
+pub(crate) const CHUNKS_BYTES: u64 = 64 << 20;
 
 /// The schemes of addresses of objects.
 const SCHEMES: [&str; 7] = ["http", "https", "s3", "gs", "az", "abfs", "abfss"];

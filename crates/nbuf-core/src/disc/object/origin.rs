@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::ops::Range;
 
-use super::{Http, ObjectDiscError, Stored};
+use super::{Chunks, Http, ObjectDiscError, Stored};
 
 /// The longest text of a cause.
 const CAUSE_BYTES: usize = 300;
@@ -12,8 +12,10 @@ const CAUSE_BYTES: usize = 300;
 pub(crate) enum Origin {
     /// A web server.
     Web(Http),
-    /// An object store.
+    /// An object of a store.
     Store(Stored),
+    /// Many objects of a store, which may be written.
+    Chunks(Chunks),
 }
 
 /// What tells a version of an object from others.
@@ -23,6 +25,15 @@ pub(crate) struct Version {
     pub(crate) tag: Option<String>,
     /// The time of the last change, as the server writes it.
     pub(crate) modified: Option<String>,
+}
+
+/// What is known of an object since it was opened.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    /// Its address without a query, which may hold a signature.
+    pub(super) address: String,
+    pub(super) size_bytes: u64,
+    pub(super) version: Version,
 }
 
 /// Why bytes did not come.
@@ -35,26 +46,27 @@ pub(super) enum Failed {
 }
 
 impl Origin {
-    /// The size of the object.
-    pub(super) fn size_bytes(&self) -> u64 {
+    /// What is known of the object.
+    pub(super) fn facts(&self) -> &Facts {
         match self {
-            Self::Web(web) => web.size_bytes(),
-            Self::Store(store) => store.size_bytes(),
+            Self::Web(web) => &web.facts,
+            Self::Store(store) => &store.facts,
+            Self::Chunks(chunks) => &chunks.facts,
         }
     }
 
-    pub(super) fn version(&self) -> &Version {
+    /// What takes writes.
+    pub(super) fn writable(&self) -> Option<&Chunks> {
         match self {
-            Self::Web(web) => web.version(),
-            Self::Store(store) => store.version(),
+            Self::Chunks(chunks) if !chunks.is_read_only() => Some(chunks),
+            _ => None,
         }
     }
 
-    /// Its address without a query.
-    pub(super) fn address(&self) -> &str {
-        match self {
-            Self::Web(web) => web.address(),
-            Self::Store(store) => store.address(),
+    /// Ends what other servers wait for.
+    pub(super) async fn close(&self) {
+        if let Self::Chunks(chunks) = self {
+            chunks.close().await;
         }
     }
 
@@ -64,6 +76,7 @@ impl Origin {
         match self {
             Self::Web(web) => web.read(range, room).await,
             Self::Store(store) => store.read(range, room).await.map_err(Failed::Final),
+            Self::Chunks(chunks) => chunks.read(offset, room).await.map_err(Failed::Final),
         }
     }
 }

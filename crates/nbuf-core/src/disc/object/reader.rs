@@ -1,18 +1,17 @@
-//! The disc of an object: a runtime on a thread of its own, and what it shares with the owner.
+//! The disc of objects: a runtime on a thread of its own, and what it shares with the owner.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{Semaphore, oneshot};
 
+use super::super::done::{Done, Taken, lock};
 use super::super::{Breakdown, Completion, Disc, DiscError};
 use super::origin::{Failed, Origin};
 use super::{ObjectDiscError, REQUESTS};
@@ -26,27 +25,22 @@ pub(crate) const GIVE_UP: Duration = Duration::from_mins(1);
 const WAIT_MIN: Duration = Duration::from_millis(100);
 const WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// A disc that is one object. It is read-only.
+/// A disc that is one object and read-only, or of chunks.
 pub(crate) struct ObjectDisc {
     shared: Arc<Shared>,
     runtime: Handle,
     /// The thread ends when this is dropped.
     stop: Option<oneshot::Sender<Infallible>>,
     thread: Option<JoinHandle<()>>,
-    done: VecDeque<Completion>,
-    under_way: usize,
-    last: Nanos,
-    /// Whether something may be done, where the owner says so; without a value each look for completions takes all.
-    is_noticed: Option<bool>,
+    taken: Taken,
 }
 
 struct Shared {
-    origin: Origin,
+    origin: Arc<Origin>,
     clock: Stopwatch,
     give_up: Duration,
     slots: Semaphore,
-    done: Mutex<VecDeque<Completion>>,
-    wake: OwnedFd,
+    done: Done,
     failures: Mutex<Failures>,
 }
 
@@ -55,10 +49,6 @@ struct Shared {
 struct Failures {
     last: String,
     is_new: bool,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ObjectDisc {
@@ -70,16 +60,21 @@ impl ObjectDisc {
         no_thread: impl Fn(io::Error) -> E,
     ) -> Result<Self, E> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(&no_thread)?;
-        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
-        let wake = wake.map_err(|error| no_thread(error.into()))?;
+        let done = Done::new().map_err(&no_thread)?;
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel::<Infallible>();
         let (tell, opened) = sync_channel(1);
         let run = move || {
             runtime.block_on(async {
-                if tell.send(origin.await).is_ok() {
+                let origin = match origin.await {
+                    Ok(origin) => Arc::new(origin),
+                    // The owner waits for it.
+                    Err(error) => return drop(tell.send(Err(error))),
+                };
+                if tell.send(Ok(Arc::clone(&origin))).is_ok() {
                     let _ = stopped.await;
                 }
+                origin.close().await;
             });
             // Requests that are under way end here. A lookup of a name is not waited for.
             runtime.shutdown_background();
@@ -92,8 +87,7 @@ impl ObjectDisc {
             clock,
             give_up,
             slots: Semaphore::new(REQUESTS as usize),
-            done: Mutex::default(),
-            wake,
+            done,
             failures: Mutex::default(),
         };
         Ok(Self {
@@ -101,26 +95,28 @@ impl ObjectDisc {
             runtime: handle,
             stop: Some(stop),
             thread: Some(thread),
-            done: VecDeque::new(),
-            under_way: 0,
-            last: Nanos::ZERO,
-            is_noticed: None,
+            taken: Taken::default(),
         })
     }
 
     /// Numbers that tell the version of the object from others.
     pub(crate) fn numbers(&self) -> (u64, [i64; 4]) {
-        self.shared.origin.version().numbers()
+        self.shared.origin.facts().version.numbers()
+    }
+
+    /// Whether it refuses writes.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.shared.origin.writable().is_none()
     }
 
     /// Takes what is done only after a [notice](Self::notice) from now on.
     pub(crate) fn wait_for_notice(&mut self) {
-        self.is_noticed = Some(true);
+        self.taken.wait_for_notice();
     }
 
     /// Its descriptor is ready.
     pub(crate) fn notice(&mut self) {
-        self.is_noticed = self.is_noticed.map(|_| true);
+        self.taken.notice();
     }
 
     /// Why a request failed, once for each reason.
@@ -128,33 +124,18 @@ impl ObjectDisc {
         let mut failures = lock(&self.shared.failures);
         std::mem::take(&mut failures.is_new).then(|| failures.last.clone())
     }
-
-    fn take(&mut self) -> Option<Completion> {
-        if self.done.is_empty() && self.is_noticed != Some(false) {
-            self.is_noticed = self.is_noticed.map(|_| false);
-            let mut done = lock(&self.shared.done);
-            // The runtime writes with the lock, for the first that is done: without one there is nothing to read.
-            if !done.is_empty() {
-                let _ = rustix::io::read(&self.shared.wake, &mut [0; 8]);
-                std::mem::swap(&mut self.done, &mut done);
-            }
-        }
-        let mut completion = self.done.pop_front()?;
-        self.under_way -= 1;
-        // A request that came later may be reported first.
-        self.last = self.last.max(completion.at);
-        completion.breakdown.queued += self.last - completion.at;
-        completion.at = self.last;
-        Some(completion)
-    }
 }
 
 impl Shared {
     /// Serves a request, in a task of the runtime.
     async fn serve(&self, came: Nanos, request: Request, mut data: Vec<u8>) {
-        let slot = self.slots.acquire().await;
+        let slot = match *self.origin {
+            // What waits for memory asks the store for nothing.
+            Origin::Chunks(_) => None,
+            Origin::Web(_) | Origin::Store(_) => self.slots.acquire().await.ok(),
+        };
         let begins = self.clock.nanos().max(came);
-        let outcome = match DiscError::check(&request, self.origin.size_bytes()) {
+        let outcome = match DiscError::check(&request, self.origin.facts().size_bytes) {
             Ok(()) => self.answer(&request, &mut data).await,
             Err(error) => Err(error),
         };
@@ -162,29 +143,31 @@ impl Shared {
         let at = self.clock.nanos().max(begins);
         let breakdown =
             Breakdown { queued: begins - came, transfer: at - begins, ..Breakdown::default() };
-        let mut done = lock(&self.done);
-        // Once for all that the owner has not taken yet.
-        let is_first = done.is_empty();
-        done.push_back(Completion { request, data, at, breakdown, outcome });
-        if is_first {
-            let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
-        }
+        self.done.report([Completion { request, data, at, breakdown, outcome }]);
     }
 
     async fn answer(&self, request: &Request, data: &mut [u8]) -> Result<(), DiscError> {
-        let Request { op, offset, length_bytes, .. } = *request;
+        let Request { op, offset, length_bytes, durable, zeros, .. } = *request;
         let failed = |why: &dyn std::fmt::Display| DiscError::Failed {
             what: format!("{op:?} of {length_bytes} B at byte {offset}: {why}"),
         };
-        match op {
-            Op::Flush => Ok(()),
-            Op::Write | Op::Discard => Err(failed(&"the disc is an object, and read-only")),
-            Op::Read if data.is_empty() => Ok(()),
-            Op::Read => self.read(offset, data).await.map_err(|error| {
-                self.complain(&error);
-                failed(&error)
-            }),
-        }
+        let served = match (op, self.origin.writable()) {
+            (Op::Read, _) if data.is_empty() => Ok(()),
+            (Op::Read, _) => self.read(offset, data).await,
+            (Op::Flush, None) => Ok(()),
+            (Op::Write | Op::Discard, None) => {
+                return Err(failed(&"the disc is an object, and read-only"));
+            }
+            (Op::Flush, Some(chunks)) => chunks.flush().await,
+            (Op::Write, Some(chunks)) => chunks.write(offset, data, durable).await,
+            (Op::Discard, Some(chunks)) => {
+                chunks.discard(offset, length_bytes, (zeros, durable)).await
+            }
+        };
+        served.map_err(|error| {
+            self.complain(&error);
+            failed(&error)
+        })
     }
 
     /// Reads, again and again as long as that may help.
@@ -205,7 +188,7 @@ impl Shared {
         let ended = tokio::time::timeout(self.give_up, tries).await;
         ended.unwrap_or_else(|_| {
             Err(last.unwrap_or_else(|| ObjectDiscError::Unreachable {
-                address: self.origin.address().to_owned(),
+                address: self.origin.facts().address.clone(),
                 why: format!("no answer in {} s", self.give_up.as_secs()),
             }))
         })
@@ -223,42 +206,32 @@ impl Shared {
 impl AsFd for ObjectDisc {
     /// Readable when something is complete.
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.shared.wake.as_fd()
+        self.shared.done.as_fd()
     }
 }
 
 impl Disc for ObjectDisc {
     fn size_bytes(&self) -> u64 {
-        self.shared.origin.size_bytes()
+        self.shared.origin.facts().size_bytes
     }
 
     fn submit(&mut self, now: Nanos, request: Request, data: Vec<u8>) {
-        self.under_way += 1;
+        self.taken.begin();
         let shared = Arc::clone(&self.shared);
         drop(self.runtime.spawn(async move { shared.serve(now, request, data).await }));
     }
 
     fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
-        loop {
-            if let Some(completion) = self.take() {
-                return Some(completion);
-            }
-            if self.under_way == 0 || self.shared.clock.nanos() >= until {
-                return None;
-            }
-            self.is_noticed = self.is_noticed.map(|_| true);
-            let mut descriptors = [PollFd::new(&self.shared.wake, PollFlags::IN)];
-            let _ = poll(&mut descriptors, Some(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 }));
-        }
+        self.taken.next(&self.shared.done, until, || self.shared.clock.nanos())
     }
 
     fn under_way(&self) -> usize {
-        self.under_way
+        self.taken.under_way()
     }
 }
 
 impl Drop for ObjectDisc {
-    /// Waits for no request: the runtime drops those that are under way.
+    /// Waits for no request: the runtime drops those that are under way. A lease is ended, which takes some seconds at most.
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {

@@ -7,15 +7,13 @@ use object_store::path::Path as Key;
 use object_store::{Error, GetOptions, ObjectStore};
 
 use super::ObjectDiscError;
-use super::origin::{Version, cause, words};
+use super::origin::{Facts, Version, cause, words};
 
 /// An object of a store.
 pub(crate) struct Stored {
     store: Arc<dyn ObjectStore>,
     key: Key,
-    address: String,
-    size_bytes: u64,
-    version: Version,
+    pub(super) facts: Facts,
 }
 
 impl Stored {
@@ -32,19 +30,7 @@ impl Stored {
         if version.tag.is_none() {
             return Err(ObjectDiscError::NoVersion(address));
         }
-        Ok(Self { store, key, address, size_bytes, version })
-    }
-
-    pub(super) fn size_bytes(&self) -> u64 {
-        self.size_bytes
-    }
-
-    pub(super) fn version(&self) -> &Version {
-        &self.version
-    }
-
-    pub(super) fn address(&self) -> &str {
-        &self.address
+        Ok(Self { store, key, facts: Facts { address, size_bytes, version } })
     }
 
     /// Fills the room with the bytes of a range of the same length.
@@ -53,25 +39,25 @@ impl Stored {
         range: Range<u64>,
         room: &mut [u8],
     ) -> Result<(), ObjectDiscError> {
-        let if_match = self.version.tag.clone();
+        let if_match = self.facts.version.tag.clone();
         let wanted = Some(range.clone().into());
         let options = GetOptions { range: wanted, if_match, ..GetOptions::default() };
         let got = self.store.get_opts(&self.key, options).await;
         let got = got.map_err(|error| self.failed(&error))?;
-        if got.meta.e_tag != self.version.tag || got.meta.size != self.size_bytes {
-            return Err(ObjectDiscError::Changed(self.address.clone()));
+        if got.meta.e_tag != self.facts.version.tag || got.meta.size != self.facts.size_bytes {
+            return Err(ObjectDiscError::Changed(self.facts.address.clone()));
         }
         let bytes = got.bytes().await.map_err(|error| self.failed(&error))?;
         if bytes.len() != room.len() {
             let why = format!("{} B of {}", bytes.len(), words(&range));
-            return Err(ObjectDiscError::Answer { address: self.address.clone(), why });
+            return Err(ObjectDiscError::Answer { address: self.facts.address.clone(), why });
         }
         room.copy_from_slice(&bytes);
         Ok(())
     }
 
     fn failed(&self, error: &Error) -> ObjectDiscError {
-        let address = self.address.clone();
+        let address = self.facts.address.clone();
         match error {
             Error::Precondition { .. } => ObjectDiscError::Changed(address),
             Error::NotFound { .. } => ObjectDiscError::Absent(address),

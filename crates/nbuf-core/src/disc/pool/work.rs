@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 
+use super::super::done::{Done, lock};
 use super::super::{Breakdown, Completion, DiscError};
 use super::{GROWING_BYTES, ranges};
 use crate::clock::Stopwatch;
@@ -51,12 +51,7 @@ pub(super) struct Shared {
     pub(super) has_job: Condvar,
     /// What plain writes take, about.
     pub(super) write_ns: AtomicU64,
-    pub(super) done: Mutex<VecDeque<Completion>>,
-    pub(super) wake: OwnedFd,
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) done: Done,
 }
 
 /// Whether it is a write that does not wait for the device.
@@ -119,11 +114,11 @@ impl Shared {
                 let at = completion.at;
                 done.push(completion);
                 if at - since > HELD {
-                    self.report(&mut done);
+                    self.done.report(done.drain(..));
                     since = at;
                 }
             }
-            self.report(&mut done);
+            self.done.report(done.drain(..));
         }
     }
 
@@ -140,19 +135,6 @@ impl Shared {
         let breakdown =
             Breakdown { queued: begins - came, transfer: at - begins, ..Breakdown::default() };
         Completion { request, data, at, breakdown, outcome }
-    }
-
-    fn report(&self, finished: &mut Vec<Completion>) {
-        if finished.is_empty() {
-            return;
-        }
-        let mut done = lock(&self.done);
-        // Once for all that the owner has not taken yet.
-        let is_first = done.is_empty();
-        done.extend(finished.drain(..));
-        if is_first {
-            let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
-        }
     }
 
     fn serve(&self, request: &Request, data: &mut [u8]) -> Result<(), DiscError> {

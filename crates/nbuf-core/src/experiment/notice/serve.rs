@@ -165,7 +165,7 @@ impl Display for ServeNotice<'_> {
             ),
             Self::ObjectFailed { export, why } => {
                 let of = if export.is_empty() { String::new() } else { format!(" of {export}") };
-                write!(f, "reads from the disc{of} fail: {why}")
+                write!(f, "requests to the disc{of} fail: {why}")
             }
             Self::State { file, export, what } => state(f, file, export, what),
             Self::Tier { file, what } => tier::words(f, file, what),

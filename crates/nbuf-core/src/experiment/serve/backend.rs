@@ -4,11 +4,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use super::ChunksSpec;
 use crate::disc::object;
 use crate::path::nbd::{Remote, RemoteError};
 
-/// The backend of a server: `file:PATH`, `direct:PATH`, `nbd:unix:PATH`, a URI of NBD, a URL of a web server or a name in
-/// an object store. `device:PATH`, and a path that begins with `/`, is a file too.
+/// The backend of a server: `file:PATH`, `direct:PATH`, `nbd:unix:PATH`, a URI of NBD, a URL of a web server, or one name or
+/// many in an object store. `device:PATH`, and a path that begins with `/`, is a file too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BackendSpec {
     /// The image of a disc, or a block device.
@@ -19,6 +20,8 @@ pub enum BackendSpec {
     Nbd(Remote),
     /// One object, read-only: `https://HOST/PATH`, `s3://BUCKET/KEY`, `gs://BUCKET/KEY` or `az://CONTAINER/BLOB`.
     Object(String),
+    /// Many objects, which a server can write: `s3+chunks://BUCKET/PREFIX`.
+    Chunks(ChunksSpec),
 }
 
 /// No disc is written so.
@@ -27,12 +30,17 @@ pub enum BackendSpec {
 pub enum BackendSpecError {
     /// It begins with another word, or ends with none.
     #[error(
-        "write file:PATH, direct:PATH, nbd:unix:PATH, nbds://HOST/EXPORT, https://HOST/PATH or s3://BUCKET/KEY"
+        "write file:PATH, direct:PATH, nbd:unix:PATH, nbds://HOST/EXPORT, https://HOST/PATH, s3://BUCKET/KEY or s3+chunks://BUCKET/PREFIX"
     )]
     Unknown,
     /// The URL has a password.
     #[error("the URL has a user or a password, which figures would show: give one without them")]
     Password,
+    /// It is no name of a disc of chunks.
+    #[error(
+        "write s3+chunks://BUCKET/PREFIX, gs+chunks:// or az+chunks://, and ?size=10GiB behind it to make the disc"
+    )]
+    Chunks,
     /// The address of another server.
     #[error(transparent)]
     Remote(RemoteError),
@@ -45,7 +53,7 @@ impl BackendSpec {
             Self::File(path) => Self::File(folder.join(path)),
             Self::Direct(path) => Self::Direct(folder.join(path)),
             Self::Nbd(remote) => Self::Nbd(remote.within(folder)),
-            Self::Object(address) => Self::Object(address),
+            Self::Object(_) | Self::Chunks(_) => self,
         }
     }
 
@@ -64,6 +72,9 @@ impl FromStr for BackendSpec {
                 RemoteError::Scheme => BackendSpecError::Unknown,
                 other => BackendSpecError::Remote(other),
             });
+        }
+        if ChunksSpec::is(text) {
+            return text.parse().map(Self::Chunks);
         }
         if object::is_address(text) {
             let host = text.split_once("://").map_or("", |(_, rest)| rest);
@@ -89,6 +100,7 @@ impl fmt::Display for BackendSpec {
             Self::Direct(path) => write!(f, "direct:{}", path.display()),
             Self::Nbd(remote) => write!(f, "{remote}"),
             Self::Object(address) => f.write_str(address),
+            Self::Chunks(chunks) => write!(f, "{chunks}"),
         }
     }
 }
@@ -107,6 +119,7 @@ mod tests {
             "nbds://host/x",
             "https://host/disc.img?a=b",
             "s3://bucket/disc.img",
+            "az+chunks://container/disc?size=1048576",
         ] {
             assert_eq!(text.parse::<BackendSpec>().unwrap().to_string(), text);
         }

@@ -46,17 +46,20 @@ enum Identity {
     File(u64, u64),
     /// By all its addresses; by its name if it has none now.
     Host(Vec<SocketAddr>, String, u16),
+    /// Objects that a server can write.
+    Chunks(String),
 }
 
 impl Identity {
     /// Whether both may be the same. A host has many names.
     fn is(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::File(..), Self::Host(..)) | (Self::Host(..), Self::File(..)) => false,
             (Self::File(device, number), Self::File(of, other)) => (device, number) == (of, other),
             (Self::Host(one, name, port), Self::Host(two, other, of)) => {
                 (name, port) == (other, of) || one.iter().any(|address| two.contains(address))
             }
+            (Self::Chunks(address), Self::Chunks(other)) => address == other,
+            _ => false,
         }
     }
 }
@@ -84,6 +87,7 @@ pub(super) fn are_distinct(exports: &[ExportSpec]) -> Result<(), Error> {
         },
         // Nothing writes to it through a cache.
         BackendSpec::Object(_) => None,
+        BackendSpec::Chunks(chunks) => Some(Identity::Chunks(chunks.address())),
     };
     let may_be = |one: &ExportSpec, other: &ExportSpec| match (&one.disc, &other.disc) {
         (BackendSpec::Nbd(one), BackendSpec::Nbd(other)) => one.may_be(other),
@@ -150,6 +154,7 @@ fn look(disc: &BackendSpec) -> Result<Option<u64>, Error> {
             Err(failed(std::io::Error::other("no socket")))
         }
         BackendSpec::Object(address) => object::check(address).map(|()| None),
+        BackendSpec::Chunks(chunks) => object::check(&chunks.address()).map(|()| None),
     }
 }
 

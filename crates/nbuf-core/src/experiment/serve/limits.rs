@@ -3,6 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::{BackendSpec, Error, ExportSpec, Spec};
+use crate::disc::object::CHUNKS_BYTES;
 use crate::experiment::notice::{Notice, ServeNotice};
 use crate::experiment::session::Observer;
 use crate::units::Bytes;
@@ -26,8 +27,12 @@ fn memory_bytes(export: &ExportSpec, threads: usize) -> u64 {
     let pages = export.size.0 / u64::from(export.page_bytes.max(1));
     let cache = export.size.0.saturating_add(pages.saturating_mul(PAGE_TABLE_BYTES));
     let tier = export.tier.as_ref().map_or(0, |tier| tier.memory_bytes(export.page_bytes));
-    let is_direct = matches!(export.disc, BackendSpec::Direct(_));
-    let buffers = if is_direct { CALL_BYTES.saturating_mul(threads as u64) } else { 0 };
+    let buffers = match export.disc {
+        BackendSpec::Direct(_) => CALL_BYTES.saturating_mul(threads as u64),
+        // A chunk that is written while it is sent is there twice.
+        BackendSpec::Chunks(_) if !export.is_read_only => 2 * CHUNKS_BYTES,
+        _ => 0,
+    };
     cache.saturating_add(tier).saturating_add(buffers)
 }
 
@@ -84,6 +89,8 @@ mod tests {
         }
         let direct = "disc = 'direct:a'\nsize = '64MiB'\nthreads = 256\n";
         assert!(fits(direct, 98).is_ok() && fits(direct, 96).is_err());
+        let chunks = "disc = 's3+chunks://b/p'\nsize = '64MiB'\n";
+        assert!(fits(chunks, 194).is_ok() && fits(chunks, 192).is_err());
         let largest = "disc = 'file:a'\nsize = '15TiB'\ntier = 't'\ntier-size = '16TiB'\n";
         assert!(fits(largest, 1 << 22).is_err());
     }

@@ -66,8 +66,11 @@ fn open(
             u32::try_from(spec.threads).unwrap_or(u32::MAX)
         }
         BackendSpec::Nbd(_) => NBD_REQUESTS,
-        BackendSpec::Object(_) => REQUESTS,
+        BackendSpec::Object(_) | BackendSpec::Chunks(_) => REQUESTS,
     };
+    // The file of a journal in front of it does not keep what it owes.
+    let has_journal = export.tier.as_ref().is_some_and(|tier| tier.durable);
+    let flushes_again = matches!(export.disc, BackendSpec::Chunks(_)) && !has_journal;
     // Its times are looked at when all is written. The lock is shared with it.
     let (mut kept, mut numbers) = (None, <_>::default());
     let keep = |file: &File| file.try_clone().map(Some).map_err(ServerError::Wait);
@@ -99,6 +102,9 @@ fn open(
             numbers = disc.numbers();
             Backend::object(disc)
         }
+        BackendSpec::Chunks(chunks) => {
+            Backend::object(object::open_chunks(chunks, export.is_read_only, clock)?)
+        }
     };
     let source = Source::of(&export.disc, kept, disc.size_bytes(), numbers);
     let offer = Offer {
@@ -106,7 +112,7 @@ fn open(
         is_default: export.is_default,
         is_read_only: export.is_read_only || disc.is_read_only(),
         policy: export.policy,
-        settings: Settings { disc_requests, ..export.settings()? },
+        settings: Settings { disc_requests, flushes_again, ..export.settings()? },
         disc,
         pages: Vec::new(),
     };

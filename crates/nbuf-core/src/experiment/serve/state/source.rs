@@ -76,6 +76,8 @@ impl Source {
                 let address = address.split('?').next().unwrap_or_default();
                 Self::Object(address.to_owned(), size_bytes, numbers)
             }
+            // It shows no changes either.
+            (BackendSpec::Chunks(chunks), _) => Self::Nbd(chunks.address(), size_bytes),
             _ => Self::Nbd(disc.to_string(), size_bytes),
         }
     }

@@ -26,7 +26,7 @@ pub(crate) enum Backend {
     Direct(Box<Direct>, Option<Holes>),
     /// Another NBD server.
     Nbd(Client),
-    /// An object of a web server or an object store.
+    /// Objects of a web server or an object store.
     Object(Box<ObjectDisc>),
     /// One of these with a second tier in front of it.
     Tiered(Box<TieredBackend>),
@@ -167,7 +167,7 @@ impl Backend {
         match self {
             Self::File(..) | Self::Direct(..) => false,
             Self::Nbd(client) => client.is_read_only(),
-            Self::Object(_) => true,
+            Self::Object(object) => object.is_read_only(),
             Self::Tiered(tiered) => tiered.disc.backing().is_read_only(),
             Self::Journaled(journaled) => journaled.disc.backing().is_read_only(),
         }

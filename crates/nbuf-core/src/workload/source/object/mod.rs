@@ -38,7 +38,7 @@ use absent as here;
 pub use error::ObjectError;
 pub(crate) use name::is_object;
 #[cfg(all(feature = "object-stores", feature = "paths"))]
-pub(crate) use reach::{Reached, reach};
+pub(crate) use reach::{Reached, connect, reach};
 #[cfg(feature = "object-stores")]
 use store as here;
 

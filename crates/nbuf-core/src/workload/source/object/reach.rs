@@ -19,14 +19,22 @@ pub(crate) struct Reached {
     pub(crate) object: Object,
 }
 
-/// Looks at an object. Asks for credentials first, where the environment has none. The client belongs to the runtime of
-/// this call.
+/// Looks at an object, with a client that [`connect`] makes.
 pub(crate) async fn reach(full: &str) -> Result<Reached, ObjectError> {
     let name = Name::of(full)?;
     if name.is_folder {
         let why = "it is the name of a folder";
         return Err(ObjectError::Name { name: full.to_owned(), why });
     }
+    let (store, key) = connect(full).await?;
+    let meta = store.head(&key).await.map_err(|error| failed(full, &error))?;
+    Ok(Reached { client: (store, key), object: object(&name, meta) })
+}
+
+/// The client of the store of a name, and the key there, which may be a prefix. Asks for credentials first, where the
+/// environment has none. The client belongs to the runtime of this call.
+pub(crate) async fn connect(full: &str) -> Result<(Arc<dyn ObjectStore>, Key), ObjectError> {
+    let name = Name::of(full)?;
     let settings = |error| ObjectError::Settings { name: full.to_owned(), source: Box::new(error) };
     let Client { store, cloud } = client(&name).map_err(settings)?;
     if let Some(cloud) = cloud {
@@ -34,6 +42,5 @@ pub(crate) async fn reach(full: &str) -> Result<Reached, ObjectError> {
         asked.map_err(|unanswered| unanswered.of_credentials(full, cloud.remedy()))?;
     }
     let key = Key::parse(&name.key).map_err(|error| failed(full, &error.into()))?;
-    let meta = store.head(&key).await.map_err(|error| failed(full, &error))?;
-    Ok(Reached { client: (store, key), object: object(&name, meta) })
+    Ok((store, key))
 }
