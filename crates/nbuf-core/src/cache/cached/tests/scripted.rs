@@ -18,13 +18,17 @@ struct Scripted {
 impl Scripted {
     /// Answers the request of this kind at this byte.
     fn answer(&mut self, op: Op, offset: u64, is_good: bool) {
+        let refused = || DiscError::Failed { what: "refused".to_owned() };
+        self.answer_with(op, offset, if is_good { Ok(()) } else { Err(refused()) });
+    }
+
+    /// The same with this outcome.
+    fn answer_with(&mut self, op: Op, offset: u64, outcome: Result<(), DiscError>) {
         let is_it =
             |(request, _): &(Request, Vec<u8>)| (request.op, request.offset) == (op, offset);
         let at = self.waiting.iter().position(is_it);
         let at = at.unwrap_or_else(|| panic!("{op:?} at {offset} is not among {:?}", self.waiting));
         let (request, data) = self.waiting.remove(at);
-        let refused = || DiscError::Failed { what: "refused".to_owned() };
-        let outcome = if is_good { Ok(()) } else { Err(refused()) };
         let (at, breakdown) = (Nanos::ZERO, Breakdown::default());
         self.done.push_back(Completion { request, data, at, breakdown, outcome });
     }
@@ -45,6 +49,27 @@ impl Disc for Scripted {
 
     fn under_way(&self) -> usize {
         self.waiting.len() + self.done.len()
+    }
+}
+
+#[test]
+fn a_flush_that_a_disc_refuses_is_final_unless_the_disc_keeps_what_it_owes() {
+    let lru = POLICIES.iter().find(|row| row.name == "lru").unwrap();
+    let settings = Settings::new(8, Writes::Through);
+    let mut cache = Cached::new(Scripted::default(), (lru.build)(8, 0), settings);
+    let failed = |what: &str| Err(DiscError::Failed { what: what.to_owned() });
+    let owed = || Err(DiscError::Owed { what: "9 B".to_owned() });
+    for (answer, want) in [
+        (owed(), owed()),
+        (Ok(()), Ok(())),
+        (owed(), owed()),
+        (failed("one"), failed("one")),
+        (owed(), failed("one")),
+        (Ok(()), failed("one")),
+    ] {
+        cache.submit(Nanos::ZERO, Request::new(Op::Flush, 0, 0), Vec::new());
+        cache.disc_mut().answer_with(Op::Flush, 0, answer);
+        assert_eq!(cache.next_completion(Nanos::MAX).unwrap().outcome, want);
     }
 }
 
