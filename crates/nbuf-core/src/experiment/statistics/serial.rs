@@ -2,7 +2,7 @@
 //!
 //! The range of a median counts independent values. A clock that changes, or a neighbour that comes for some
 //! seconds, gives values that follow each other the same error. With the correlations r(k) of values that are k
-//! apart, the mean of n values varies as that of n / (1 + 2 Σ r(k)) independent ones (Bayley and Hammersley 1946).
+//! apart, n values say as much of their mean as n / (1 + 2 Σ r(k)) independent ones (Bayley and Hammersley 1946).
 //! The sum ends before the first correlation that is not positive, as in Geyer's *Practical Markov chain Monte
 //! Carlo* (1992), who stops by pairs of them. By ranks, because one far value would be all of the variance. Not for
 //! fewer than twenty values, where the correlations are chance: these count as independent. Cost: a sort.
@@ -12,8 +12,8 @@ const COUNT_MIN: usize = 20;
 /// Values further apart count as independent of each other.
 const APART_MAX: usize = 8;
 
-/// By what factor the range of the median of these is wider than that of independent values, at least 1. The values
-/// are in order of time.
+/// By what factor the range of the median of these is wider than if they were independent, at least 1. The values are
+/// in order of time.
 pub(crate) fn serial_factor(values: &[f64]) -> f64 {
     let ranks = centred_ranks(values);
     let all: f64 = ranks.iter().map(|rank| rank * rank).sum();
