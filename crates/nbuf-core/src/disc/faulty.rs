@@ -41,6 +41,8 @@ pub struct Faulty<D> {
     operations: u64,
     /// Requests that do not come back.
     hung: Vec<(Request, Vec<u8>)>,
+    /// Refused requests on their way, as they came.
+    refused: Vec<Request>,
     /// What came back while a write was torn.
     early: VecDeque<Completion>,
 }
@@ -49,8 +51,8 @@ impl<D: Disc> Faulty<D> {
     /// Lets these operations fail.
     pub fn new(disc: D, faults: Faults, reads_fail: bool, tears: bool, seed: u64) -> Self {
         let (random, operations) = (Random::new(seed), 0);
-        let (hung, early) = (Vec::new(), VecDeque::new());
-        Self { disc, faults, reads_fail, tears, random, operations, hung, early }
+        let (hung, refused, early) = (Vec::new(), Vec::new(), VecDeque::new());
+        Self { disc, faults, reads_fail, tears, random, operations, hung, refused, early }
     }
 
     /// From now on these fail. Numbers go on.
@@ -139,6 +141,7 @@ impl<D: Disc> Disc for Faulty<D> {
         if self.tears && request.op == Op::Write {
             self.tear(now, &request, &data);
         }
+        self.refused.push(request);
         // It goes the way of the others, so that its time is as theirs, and asks for nothing.
         let nothing =
             Request { op: Op::Discard, zeros: false, task: request.task | REFUSED, ..request };
@@ -153,6 +156,10 @@ impl<D: Disc> Disc for Faulty<D> {
         };
         if completion.request.task & REFUSED != 0 {
             completion.request.task &= !REFUSED;
+            let is_it = |came: &Request| came.task == completion.request.task;
+            if let Some(at) = self.refused.iter().position(is_it) {
+                completion.request = self.refused.swap_remove(at);
+            }
             completion.outcome = Err(DiscError::Failed { what: "refused by a test".to_owned() });
         }
         Some(completion)
@@ -203,6 +210,7 @@ mod tests {
             let request = Request::new(op, offset, length as u64);
             let done = wait_for(&mut disc, Nanos::ZERO, request, data).unwrap();
             assert_eq!(done.outcome.is_ok(), is_done, "{op:?} {offset} {length}");
+            assert_eq!(done.request, request, "it comes back as it came");
         }
     }
 

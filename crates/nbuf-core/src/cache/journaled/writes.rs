@@ -2,7 +2,7 @@
 //!
 //! When all was tried, what the disc refused is tried again in halves. So only the sectors that it refuses stay owed.
 //!
-//! Invariant: the ranges of two requests never meet, except the range of a refused one and the ranges of its halves.
+//! Invariant: the ranges of two requests never meet, except those of a refused one and of its halves.
 //! Cost: a copy of the extents, but not of their bytes. Only some requests are halved, as a disc that refuses everything
 //! would be asked for each of its sectors.
 

@@ -77,7 +77,7 @@ pub enum JournalError {
     },
     /// The disc refuses what the journal owes, and no journal of this run could keep it.
     #[error(
-        "the disc refuses the {bytes} that the journal {} owes ({error}): look at the disc, or add --durable-tier to serve it without them; the journal keeps them",
+        "the disc refuses the {bytes} that the journal {} owes ({error}): look at the disc, or add --durable-tier to start all the same; the journal keeps them",
         journal.display()
     )]
     NotDurable {

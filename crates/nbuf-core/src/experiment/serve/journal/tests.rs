@@ -314,7 +314,7 @@ fn a_run_goes_on_with_what_its_disc_refuses() {
         } else {
             let why = opened.unwrap_err().to_string();
             assert!(why.contains("the disc refuses the 1000 B that the journal "), "{why}");
-            assert!(why.contains("add --durable-tier to serve it without them") && said.is_empty());
+            assert!(why.contains("add --durable-tier to start all the same") && said.is_empty());
         }
         assert!(fs::read(&path).unwrap() == before, "the run before goes on");
     }
