@@ -132,7 +132,7 @@ impl Lease {
                     Ok(Some((found, version))) if found.is_of_same(&self.claim) => {
                         lock(&self.valid).version = version;
                     }
-                    Ok(found) => return Err(self.lost(objects, found)),
+                    Ok(found) => return Err(lost(objects, found)),
                     Err(error) => {
                         lock(&self.valid).why = error.to_string();
                         return Ok(());
@@ -151,20 +151,21 @@ impl Lease {
         let _ = objects.put(LEASE, text.into(), PutMode::Update(version)).await;
     }
 
-    fn lost(&self, objects: &Objects, found: Option<(Claim, UpdateVersion)>) -> ObjectDiscError {
-        let address = objects.address.clone();
-        let why = match found {
-            Some((claim, _)) => format!("`{}` has taken it over", claim.owner),
-            None => "its object was removed".to_owned(),
-        };
-        ObjectDiscError::LeaseLost { address, why }
-    }
-
     /// Makes it look as old as it is valid.
     #[cfg(test)]
     pub(super) fn expire(&self) {
         lock(&self.valid).until_ms = 0;
     }
+}
+
+/// Why a lease is no longer ours, by what is in its place.
+fn lost(objects: &Objects, found: Option<(Claim, UpdateVersion)>) -> ObjectDiscError {
+    let address = objects.address.clone();
+    let why = match found {
+        Some((claim, _)) => format!("`{}` has taken it over", claim.owner),
+        None => "its object was removed".to_owned(),
+    };
+    ObjectDiscError::LeaseLost { address, why }
 }
 
 /// The claim in the store, if there is one.

@@ -115,7 +115,7 @@ impl Objects {
         let (mut listed, mut found) = (self.store.list(below), HashMap::new());
         loop {
             let next = self.in_time("", listed.try_next()).await?;
-            let next = next.map_err(|error| self.answer(self.address.clone(), &error))?;
+            let next = next.map_err(|error| answer(self.address.clone(), &error))?;
             let Some(meta) = next else { return Ok(found) };
             let mut names = meta.location.prefix_match(&self.prefix).into_iter().flatten();
             if let (Some(name), None) = (names.next(), names.next()) {
@@ -146,19 +146,19 @@ impl Objects {
             Error::Precondition { .. } | Error::AlreadyExists { .. } => return Missed::Other,
             Error::NotFound { .. } => return Missed::Absent,
             error if writes => ObjectDiscError::NotWritten { address, why: cause(error) },
-            error => self.answer(address, error),
+            error => answer(address, error),
         })
     }
+}
 
-    fn answer(&self, address: String, error: &Error) -> ObjectDiscError {
-        let why = cause(error);
-        match error {
-            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-                ObjectDiscError::Refused { address, why }
-            }
-            Error::NotFound { .. } => ObjectDiscError::Absent(address),
-            _ => ObjectDiscError::Answer { address, why },
+fn answer(address: String, error: &Error) -> ObjectDiscError {
+    let why = cause(error);
+    match error {
+        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
+            ObjectDiscError::Refused { address, why }
         }
+        Error::NotFound { .. } => ObjectDiscError::Absent(address),
+        _ => ObjectDiscError::Answer { address, why },
     }
 }
 
