@@ -46,6 +46,10 @@ impl Shared {
         for _ in 0..TRIES {
             let mode = self.mode(chunk, found).await?;
             let is_new = matches!(mode, PutMode::Create);
+            let asked = match &mode {
+                PutMode::Update(version) => version.e_tag.clone(),
+                _ => None,
+            };
             self.may_write()?;
             // It counts as sent from here on, whether an answer comes or not.
             if let Some(held) = lock(&self.table).held_mut(chunk) {
@@ -53,15 +57,21 @@ impl Shared {
                 held.sent.push(hash);
             }
             match self.objects.put(&name(chunk), bytes.clone(), mode).await {
-                Ok(version) => return Ok((Some(of(&bytes, version)), write)),
+                Ok(version) => {
+                    self.has_lease()?;
+                    return Ok((Some(of(&bytes, version)), write));
+                }
                 Err(Missed::Failed(error)) => return Err(error),
                 Err(Missed::Absent) if is_new => {
                     return Err(self.not_written(chunk, "there is no such bucket"));
                 }
                 Err(Missed::Other | Missed::Absent) => {}
             }
-            found = match self.sent(chunk).await? {
-                Some((now, has)) if has == bytes => return Ok((Some(now), write)),
+            found = match self.sent(chunk, asked.as_deref()).await? {
+                Some((now, has)) if has == bytes => {
+                    self.has_lease()?;
+                    return Ok((Some(now), write));
+                }
                 Some((now, _)) => Some(now),
                 // A store may refuse one of two requests at once, although no object is there.
                 None if is_new => None,
@@ -104,6 +114,11 @@ impl Shared {
             Some(Found::Listed(bytes)) => match self.objects.look(&name(chunk)).await {
                 Ok((now, version)) if now == bytes => known(version),
                 Err(Missed::Failed(error)) => Err(error),
+                // What was sent without an answer may be there.
+                Ok(_) if self.has_sent(chunk) => match self.sent(chunk, None).await? {
+                    Some((Found::Bytes(version) | Found::Zeros(version), _)) => known(version),
+                    _ => Err(self.taken(chunk)),
+                },
                 Ok(_) | Err(Missed::Other | Missed::Absent) => Err(self.taken(chunk)),
             },
         }
@@ -117,7 +132,17 @@ impl Shared {
     /// Whether this disc may write now.
     fn may_write(&self) -> Result<(), ObjectDiscError> {
         lock(&self.table).check()?;
+        self.has_lease()
+    }
+
+    /// Whether the lease is still valid. A PUT that ends without it may be missing in what the next owner has listed.
+    fn has_lease(&self) -> Result<(), ObjectDiscError> {
         self.lease.as_ref().map_or_else(|| Err(self.closed()), |lease| lease.check(&self.objects))
+    }
+
+    /// Whether anything was sent that is owed.
+    fn has_sent(&self, chunk: u32) -> bool {
+        lock(&self.table).held(chunk).is_some_and(|held| !held.sent.is_empty())
     }
 
     fn not_written(&self, chunk: u32, why: &str) -> ObjectDiscError {

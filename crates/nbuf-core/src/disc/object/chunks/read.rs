@@ -102,17 +102,22 @@ impl Shared {
             }
         }
         let _slot = self.objects.slot().await;
-        let Some((found, _)) = self.sent(chunk).await? else { return Err(self.taken(chunk)) };
+        let Some((found, _)) = self.sent(chunk, None).await? else { return Err(self.taken(chunk)) };
         lock(&self.table).set_found(chunk, Some(found));
         Ok(())
     }
 
     /// What the object of a chunk has now, which this disc has sent without an answer; nothing if there is none. The
-    /// caller has a slot.
+    /// caller has a slot. It may also still have the version that a refused condition asked for: a store may refuse one
+    /// of two requests at once.
     ///
     /// # Errors
     /// If this disc has not sent it.
-    pub(super) async fn sent(&self, chunk: u32) -> Result<Option<(Found, Bytes)>, ObjectDiscError> {
+    pub(super) async fn sent(
+        &self,
+        chunk: u32,
+        asked: Option<&str>,
+    ) -> Result<Option<(Found, Bytes)>, ObjectDiscError> {
         let Got { bytes, version, .. } = match self.objects.get(&name(chunk), None, None).await {
             Ok(got) => got,
             Err(Missed::Failed(error)) => return Err(error),
@@ -121,7 +126,8 @@ impl Shared {
         };
         let hash = self.keys.hash_one(&bytes[..]);
         let is_ours = |held: &Held| held.sent.contains(&hash);
-        if !lock(&self.table).held(chunk).is_some_and(is_ours) {
+        let is_same = asked.is_some() && asked == version.e_tag.as_deref();
+        if !is_same && !lock(&self.table).held(chunk).is_some_and(is_ours) {
             return Err(self.taken(chunk));
         }
         Ok(Some((of(&bytes, version), bytes)))

@@ -78,6 +78,10 @@ impl Table {
         let (length, write) = (self.layout.chunk_length(), self.writes);
         let held = self.held.entry(part.chunk).or_insert_with(|| Held::new(length, write));
         held.write(length, part.within.clone(), bytes, write);
+        // Zeros are behind the end of the disc. So the object is not needed, whatever its size is.
+        if self.layout.is_whole(part) && part.within.end < length {
+            held.write(length, part.within.end..length, None, write);
+        }
         Some(write)
     }
 

@@ -304,6 +304,14 @@ fn a_chunk_of_a_wrong_size_is_refused_until_it_is_written() {
     write(&mut disc, 2 * CHUNK + 8, vec![4; 8]).unwrap();
     flush(&mut disc).unwrap();
     assert_eq!(read(&mut disc, 2 * CHUNK + 4, 8), Ok(vec![3, 3, 3, 3, 4, 4, 4, 4]));
+    drop(disc);
+    // The disc has a part of its last chunk, and to write this part is enough.
+    put(&store, "00000020", &[1; 100]);
+    let mut disc = open(&store);
+    assert!(write(&mut disc, 20 * CHUNK, vec![5; 100]).unwrap_err().contains("has 100 B"));
+    write(&mut disc, 20 * CHUNK, vec![5; 512]).unwrap();
+    flush(&mut disc).unwrap();
+    assert_eq!(objects(&store)["00000020"], [vec![5; 512], vec![0; CHUNK - 512]].concat());
 }
 
 #[test]

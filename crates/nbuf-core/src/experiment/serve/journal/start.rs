@@ -126,6 +126,8 @@ impl Start<'_> {
             Fate::Nothing => {}
             Fate::Discard => self.say(&TierNotice::Discarded(Bytes(found.owed.bytes()))),
             Fate::Write { is_ours } => {
+                // A record that a killed server left unsynced must not reach the disc in part only.
+                file.sync_all().map_err(|error| self.wrong(error))?;
                 let written = write(&found.owed);
                 if !self.is_settled(&mut found, written, is_ours)? {
                     return Ok(Taken::Owing(file, found));

@@ -118,6 +118,16 @@ fn a_put_whose_answer_was_lost_is_no_other_writer() {
         disc.flush().await.unwrap();
         assert_eq!(store.get(&key).await.unwrap().bytes().await.unwrap(), ZEROS);
         disc.close().await;
+        // So is one that was only listed, whose size has changed.
+        let key = Key::from("d").join("00000000");
+        let disc = opened(&store, "b").await.unwrap();
+        disc.discard(0, offset, (true, false)).await.unwrap();
+        let hash = disc.shared.keys.hash_one(ZEROS);
+        lock(&disc.shared.table).held_mut(0).unwrap().sent.push(hash);
+        store.put(&key, ZEROS.to_vec().into()).await.unwrap();
+        disc.flush().await.unwrap();
+        assert_eq!(store.get(&key).await.unwrap().bytes().await.unwrap(), ZEROS);
+        disc.close().await;
     });
 }
 
