@@ -140,11 +140,6 @@ impl Shared {
         self.lease.as_ref().map_or_else(|| Err(self.closed()), |lease| lease.check(&self.objects))
     }
 
-    /// Whether anything was sent that is owed.
-    fn has_sent(&self, chunk: u32) -> bool {
-        lock(&self.table).held(chunk).is_some_and(|held| !held.sent.is_empty())
-    }
-
     fn not_written(&self, chunk: u32, why: &str) -> ObjectDiscError {
         let address = self.objects.called(&name(chunk));
         ObjectDiscError::NotWritten { address, why: why.to_owned() }
