@@ -17,7 +17,7 @@ usage: cargo xtask tidy
        cargo xtask figures                (of the tree, in ARCHITECTURE.md)
        cargo xtask dist                   (the files of a release, in target/dist)
        cargo xtask dist binary            (the static binary alone)
-       cargo xtask dist wheel [--program PATH]  (the Python package, with the static binary or PATH in it)
+       cargo xtask dist wheel [--target TARGET] [--program PATH]  (the Python package, with the static binary or PATH in it)
        cargo xtask dist sdist             (the Python package as source)
        cargo xtask dist check             (installs the packages in target/dist in a copy of the root directory; as root)
        cargo xtask docs                   (the documents as a site, in target/docs)
@@ -190,12 +190,18 @@ fn run_dist(part: Option<&str>) -> anyhow::Result<ExitCode> {
 }
 
 fn run_wheel() -> anyhow::Result<ExitCode> {
-    let program = match (env::args().nth(3).as_deref(), env::args_os().nth(4)) {
-        (None, _) => None,
-        (Some("--program"), Some(path)) => Some(PathBuf::from(path)),
-        _ => anyhow::bail!("write `cargo xtask dist wheel`, or add --program PATH"),
-    };
-    dist::wheel(&tidy::repository(), program.as_deref())?;
+    let (mut target, mut program) = (None, None);
+    let mut arguments = env::args_os().skip(3);
+    while let Some(name) = arguments.next() {
+        match (name.to_str(), arguments.next()) {
+            (Some("--target"), Some(triple)) => {
+                target = Some(triple.to_string_lossy().into_owned())
+            }
+            (Some("--program"), Some(path)) => program = Some(PathBuf::from(path)),
+            _ => anyhow::bail!("write `cargo xtask dist wheel [--target TARGET] [--program PATH]`"),
+        }
+    }
+    dist::wheel(&tidy::repository(), target.as_deref(), program.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -116,6 +116,34 @@ fn bomb_ends(place: &Place, lane: usize, end: End, capture: &str, user: &[&str])
     }
 }
 
+#[test]
+fn a_time_limit_holds_while_nbuf_is_stopped() {
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
+    let Some(pids) = Pids::of(PROCESSES) else {
+        skip("no pids controller of cgroup v1");
+        return;
+    };
+    let place = Place::new();
+    let mut command = Command::new(NBUF);
+    command.args(["size", "-y", "--no-verify", "--max-time", "2s", "--capture", "perf", "--"]);
+    command.args(["sh", "-c", "touch started; exec sleep 600"]).env_remove("SUDO_UID");
+    command.current_dir(place.path("")).env("XDG_STATE_HOME", place.path(""));
+    let mut command = pids.within(&command);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).stdin(Stdio::null()).spawn();
+    let child = child.unwrap();
+    let us = i32::try_from(child.id()).unwrap();
+    until("the command runs", || place.path("started").exists());
+    signal(us, 19).unwrap();
+    let began = Stopwatch::start();
+    until("the command has ended", || pids.processes().iter().all(|&pid| pid == us));
+    let took = began.elapsed();
+    signal(us, 18).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(took < DEADLINE, "{took:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("the time is up"), "{output:?}");
+}
+
 /// Runs `"$@"` of a shell that was set up so, bare and under both captures.
 fn compare(place: &Place, setup: &str, command: &[&str]) {
     let run = |prefix: &[&str]| {

@@ -15,15 +15,23 @@ use crate::process::run;
 const PACKAGE: &str = "crates/nbuf-python";
 /// What makes wheels, and what links them to an old C library.
 const TOOLS: [&str; 2] = ["maturin==1.16.0", "ziglang==0.17.1"];
-/// The oldest C library that runs it: glibc 2.17, of 2012.
-const PLATFORM: &str = "manylinux2014";
+/// The oldest C libraries that run it: glibc 2.17 of 2012, and musl 1.2 of 2020.
+const PLATFORMS: [(&str, &str); 2] = [("gnu", "manylinux2014"), ("musl", "musllinux_1_2")];
 /// More than that is not worth a download.
 const WHEEL_BYTES_MAX: u64 = 15 << 20;
 
-/// Makes the wheel of the host's architecture in `target/dist`, with this program, which is static; by default
-/// the one that is there.
-pub fn wheel(repository: &Path, program: Option<&Path>) -> Result<()> {
+/// Makes the wheel for a target in `target/dist`, with this program, which is static. By default the target is the
+/// host's architecture with glibc, and the program the one that is there.
+pub fn wheel(repository: &Path, triple: Option<&str>, program: Option<&Path>) -> Result<()> {
     let dist = repository.join("target/dist");
+    let triple = triple.map_or_else(|| target("gnu"), str::to_owned);
+    let platform = PLATFORMS.iter().find(|(library, _)| triple.ends_with(library));
+    let &(_, platform) = platform
+        .with_context(|| format!("no kind of wheel for {triple}; name a Linux with gnu or musl"))?;
+    ensure!(
+        program.is_some() || triple.starts_with(std::env::consts::ARCH),
+        "the program in target/dist is not for {triple}; name one by --program"
+    );
     let program = program.map_or_else(|| dist.join("nbuf"), Path::to_owned);
     ensure!(
         program.is_file(),
@@ -38,8 +46,8 @@ pub fn wheel(repository: &Path, program: Option<&Path>) -> Result<()> {
     let mut command = Command::new(&maturin);
     command.current_dir(repository.join(PACKAGE));
     command.args(["build", "--release", "--locked", "--strip", "--zig"]);
-    command.args(["--compatibility", PLATFORM]);
-    command.args(["--target", &target("gnu"), "--out"]).arg(&built);
+    command.args(["--compatibility", platform]);
+    command.args(["--target", &triple, "--out"]).arg(&built);
     // The compiler of zig is a module of the same environment.
     let folder = maturin.parent().unwrap_or(repository);
     let path = std::env::var_os("PATH").unwrap_or_default();

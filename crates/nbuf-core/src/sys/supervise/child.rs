@@ -26,10 +26,11 @@ const LOOK_MS: c_int = 5;
 const GIVE_UP_MS: i64 = 10_000;
 
 /// How long to wait for something to happen.
-unsafe fn patience(kill_at: Option<i64>) -> c_int {
+unsafe fn patience(due: Option<i64>) -> c_int {
     // SAFETY: a plain call for the time.
-    let left = kill_at.map(|at| at - unsafe { milliseconds() });
-    left.map_or(owner::LOOK_MS, |left| c_int::try_from(left).unwrap_or(LOOK_MS).max(LOOK_MS))
+    let left = due.map(|at| at - unsafe { milliseconds() });
+    let left = left.and_then(|left| c_int::try_from(left.max(0)).ok());
+    left.unwrap_or(owner::LOOK_MS).clamp(LOOK_MS, owner::LOOK_MS)
 }
 
 /// Pointers and numbers only: what the child may look at after the fork.
@@ -99,13 +100,15 @@ impl<'a> Prepared<'a> {
     unsafe fn watch(&self, command: c_int, signals: RawFd, mut gate: RawFd, owner: &Owner) -> ! {
         let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut waiting = [entry(self.socket), entry(signals)];
-        // When what still runs is killed.
+        // When what still runs is asked to end, and when it is killed.
+        let mut end_at: Option<i64> = None;
         let mut kill_at: Option<i64> = None;
         let mut main_ended = false;
+        let mut timed_out = false;
         // SAFETY: as in `supervise`.
         unsafe {
             loop {
-                libc::poll(waiting.as_mut_ptr(), 2, patience(kill_at));
+                libc::poll(waiting.as_mut_ptr(), 2, patience(kill_at.or(end_at)));
                 let mut drain = MaybeUninit::<libc::signalfd_siginfo>::uninit();
                 libc::read(signals, drain.as_mut_ptr().cast(), size_of_val(&drain));
                 if owner.is_dying() {
@@ -121,6 +124,7 @@ impl<'a> Prepared<'a> {
                             libc::write(gate, (&raw const word).cast(), 1);
                             libc::close(gate);
                             gate = -1;
+                            end_at = self.plan.deadline_ms.map(|ms| milliseconds() + ms);
                         }
                         b'e' if got == 1 && kill_at.is_none() => {
                             kill_at = Some(milliseconds() + GRACE_MS);
@@ -129,6 +133,11 @@ impl<'a> Prepared<'a> {
                         b'k' if got == 1 => kill_at = Some(0),
                         _ => {}
                     }
+                }
+                if kill_at.is_none() && end_at.is_some_and(|at| milliseconds() >= at) {
+                    timed_out = true;
+                    kill_at = Some(milliseconds() + GRACE_MS);
+                    ask_all_to_end(&self.plan.cgroups);
                 }
                 if kill_at.is_some_and(|at| milliseconds() >= at) {
                     kill_all(&self.plan.cgroups);
@@ -139,7 +148,7 @@ impl<'a> Prepared<'a> {
                         self.tell(MAIN_ENDED, status.into(), [0; USED]);
                     }
                 }) {
-                    self.tell_usage();
+                    self.tell_usage(timed_out);
                     libc::_exit(0);
                 }
             }
@@ -228,7 +237,7 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    fn tell_usage(&self) {
+    fn tell_usage(&self, timed_out: bool) {
         let mut usage = MaybeUninit::<libc::rusage>::zeroed();
         // SAFETY: the kernel fills the structure; all zeros is valid too.
         let usage = unsafe {
@@ -247,7 +256,7 @@ impl<'a> Prepared<'a> {
             usage.ru_nvcsw,
             usage.ru_nivcsw,
         ];
-        self.tell(ALL_ENDED, 0, used.map(i64::unsigned_abs));
+        self.tell(ALL_ENDED, timed_out.into(), used.map(i64::unsigned_abs));
     }
 
     /// Our process is dead: end all descendants, remove the cgroups, and go.

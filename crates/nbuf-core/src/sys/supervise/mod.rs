@@ -50,6 +50,8 @@ pub(crate) struct Plan {
     pub standard: [Option<OwnedFd>; 3],
     /// Calls that the command will stop at. A tracer must stand by when it is let go.
     pub filter: Option<Filter>,
+    /// The supervisor ends everything this long after [`Supervisor::go`]. Our process may be held up.
+    pub deadline_ms: Option<i64>,
 }
 
 /// What the supervisor says.
@@ -76,7 +78,7 @@ pub(crate) enum Report {
         status: i32,
     },
     /// The last descendant ended.
-    AllEnded(Used),
+    AllEnded { used: Used, timed_out: bool },
 }
 
 /// What the command and all its descendants have used, as `getrusage(2)` counts it.
@@ -154,8 +156,7 @@ impl Supervisor {
         self.say(b'g')
     }
 
-    /// Asks the supervisor to end whatever is still running: `SIGTERM` first, `SIGKILL` after a
-    /// second.
+    /// Asks the supervisor to end what still runs: `SIGTERM` first, `SIGKILL` after a second.
     pub(crate) fn end_all(&self) -> io::Result<()> {
         self.say(b'e')
     }
@@ -186,7 +187,7 @@ impl Supervisor {
             READY => Report::Ready { pid: value },
             EXEC_FAILED => Report::ExecFailed { errno: value },
             MAIN_ENDED => Report::MainEnded { status: value },
-            _ => Report::AllEnded(Used::of(message.more)),
+            _ => Report::AllEnded { used: Used::of(message.more), timed_out: value != 0 },
         }))
     }
 

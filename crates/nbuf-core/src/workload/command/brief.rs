@@ -130,7 +130,7 @@ fn watch(
                 Ok(Some(Report::MainEnded { status })) => {
                     brief.exit_status = process::shell_status(status);
                 }
-                Ok(Some(Report::AllEnded(used))) => {
+                Ok(Some(Report::AllEnded { used, .. })) => {
                     brief.ended_ns = process::monotonic_ns();
                     return Ok((!is_over).then_some(brief.with(used)));
                 }

@@ -185,7 +185,12 @@ pub fn run(
     process::become_subreaper()?;
     let terminal = if job.standard[0].is_none() { Terminal::on_input() } else { None };
     let strangers = process::children();
-    let plan = Plan { filter: watcher.filter(), ..plan(command, job.group, job.standard)? };
+    let filter = watcher.filter();
+    // A container is ended by other means than the processes of its engine: see `Run::end_all`.
+    let has_engine = job.group.is_some_and(|group| group.parent_for_engine().is_some());
+    let deadline = job.deadline.filter(|_| !has_engine);
+    let deadline_ms = deadline.and_then(|deadline| i64::try_from(deadline.as_millis()).ok());
+    let plan = Plan { filter, deadline_ms, ..plan(command, job.group, job.standard)? };
     let supervisor = Supervisor::start(&plan).map_err(|error| refused(error, Error::NotStarted))?;
     drop(plan);
     let mut run = Run {

@@ -29,6 +29,7 @@ pub(super) fn plan(
         cgroups: group.map(Group::paths).unwrap_or_default(),
         standard,
         filter: None,
+        deadline_ms: None,
     })
 }
 

@@ -149,8 +149,9 @@ impl Run<'_> {
                     self.end_all()?;
                 }
             }
-            Report::AllEnded(used) => {
+            Report::AllEnded { used, timed_out } => {
                 self.ended.elapsed_ns = process::monotonic_ns() - self.started_ns;
+                self.ended.timed_out |= timed_out;
                 self.ended.take(&used);
                 return Ok(true);
             }
