@@ -128,6 +128,11 @@ impl Chunks {
         self.shared.settle_all(owed).await
     }
 
+    /// Whether a flush may succeed after a refused one: what is owed is in memory, and this disc may still write.
+    pub(super) fn can_flush_again(&self) -> bool {
+        lock(&self.shared.table).check().is_ok()
+    }
+
     /// Ends the lease. Nothing is written any more. If a PUT does not end in time, the lease ends by its term.
     pub(super) async fn close(&self) {
         let Some(lease) = &self.shared.lease else { return };
