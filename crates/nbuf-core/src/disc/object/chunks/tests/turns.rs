@@ -11,10 +11,22 @@ use object_store::{ObjectMeta, PutMultipartOptions, PutOptions, PutPayload, PutR
 
 use super::super::super::super::DiscError;
 use super::super::super::super::done::lock;
+use super::super::layout::name;
 use super::*;
+
+/// Work of a test.
+type Work = BoxFuture<'static, ()>;
 
 /// How a request goes.
 enum Turn {
+    /// It arrives when this work is done.
+    Late(Work),
+    /// It arrives, and its answer comes when this work is done.
+    Slow(Work),
+    /// The same, where the answer is lost and the client has sent it again.
+    Twice(Work),
+    /// The store refuses its condition, whether that holds or not.
+    Refused,
     /// It arrives, and its answer is lost.
     Lost,
 }
@@ -71,6 +83,24 @@ impl ObjectStore for Turns {
             let send = || self.store.put_opts(key, payload.clone(), options.clone());
             match turn {
                 None => send().await,
+                Some(Turn::Late(work)) => {
+                    work.await;
+                    send().await
+                }
+                Some(Turn::Slow(work)) => {
+                    let answer = send().await;
+                    work.await;
+                    answer
+                }
+                Some(Turn::Twice(work)) => {
+                    let _ = send().await;
+                    work.await;
+                    send().await
+                }
+                Some(Turn::Refused) => {
+                    let (path, source) = (key.to_string(), "refused by a test".into());
+                    Err(Error::Precondition { path, source })
+                }
                 Some(Turn::Lost) => {
                     let _ = send().await;
                     Err(Error::Generic { store: "test", source: "the answer is lost".into() })
@@ -142,6 +172,109 @@ impl ObjectStore for Turns {
     {
         self.store.copy_opts(from, to, options)
     }
+}
+
+async fn opened(store: &Arc<Turns>) -> Arc<Chunks> {
+    let store: Arc<dyn ObjectStore> = store.clone();
+    let opening = opening("a", Some(SIZE as u64), false);
+    Arc::new(Chunks::open((store, Key::from("d")), &opening).await.unwrap())
+}
+
+/// The object of a chunk.
+async fn object(store: &Turns, chunk: u32) -> Vec<u8> {
+    let key = Key::from("d").join(name(chunk));
+    store.store.get(&key).await.unwrap().bytes().await.unwrap().to_vec()
+}
+
+/// Another server writes this to a chunk.
+fn other_writes(store: &Turns, chunk: u32, bytes: Vec<u8>) -> Work {
+    let (store, key) = (Arc::clone(&store.store), Key::from("d").join(name(chunk)));
+    Box::pin(async move {
+        store.put(&key, bytes.into()).await.unwrap();
+    })
+}
+
+/// The lease ends, as with time.
+fn lease_ends(disc: &Arc<Chunks>) -> Work {
+    let disc = Arc::clone(disc);
+    Box::pin(async move { disc.shared.lease.as_ref().unwrap().expire() })
+}
+
+fn owes(disc: &Chunks) -> bool {
+    !lock(&disc.shared.table).owed().is_empty()
+}
+
+#[test]
+fn no_put_is_acknowledged_after_the_lease_ended() {
+    let store = Turns::new();
+    run(async {
+        let disc = opened(&store).await;
+        let (lease, objects) = (disc.shared.lease.as_ref().unwrap(), &disc.shared.objects);
+        // The store acknowledges the one; the other is found there, as its first answer was lost.
+        for (chunk, turn) in
+            [(0, Turn::Slow(lease_ends(&disc))), (1, Turn::Twice(lease_ends(&disc)))]
+        {
+            let offset = u64::from(chunk) * CHUNK as u64;
+            disc.write(offset, &[7; CHUNK], false).await.unwrap();
+            store.put_is(turn);
+            let said = disc.flush().await.unwrap_err().to_string();
+            assert!(said.contains("was not renewed in time (no answer)"), "{chunk}: {said}");
+            // It has arrived, and the next owner may not have listed it.
+            assert!(object(&store, chunk).await == [7; CHUNK] && owes(&disc), "{chunk}");
+            assert!(disc.flush().await.is_err() && owes(&disc), "{chunk}");
+            lease.renew(objects).await.unwrap();
+            disc.flush().await.unwrap();
+            assert!(object(&store, chunk).await == [7; CHUNK] && !owes(&disc), "{chunk}");
+        }
+        // The same of a durable write.
+        disc.write(0, &[8; CHUNK], false).await.unwrap();
+        store.put_is(Turn::Slow(lease_ends(&disc)));
+        let said = disc.write(0, &[9; 512], true).await.unwrap_err().to_string();
+        assert!(said.contains("was not renewed in time"), "{said}");
+        lease.renew(objects).await.unwrap();
+        disc.flush().await.unwrap();
+        assert!(object(&store, 0).await[..1024] == [[9; 512], [8; 512]].concat());
+        disc.close().await;
+    });
+}
+
+#[test]
+fn a_refused_condition_of_an_unchanged_object_is_no_other_writer() {
+    let store = Turns::new();
+    run(async {
+        let mut disc = opened(&store).await;
+        // A chunk without an object, one whose object has other bytes, and one whose object has the same.
+        for value in [1, 2, 2] {
+            disc.write(0, &[value; CHUNK], false).await.unwrap();
+            store.put_is(Turn::Refused);
+            disc.flush().await.unwrap();
+            assert!(object(&store, 0).await == [value; CHUNK] && !owes(&disc));
+        }
+        // After three tries it stays owed, and the next flush tries again.
+        disc.write(0, &[3; CHUNK], false).await.unwrap();
+        for _ in 0..3 {
+            store.put_is(Turn::Refused);
+        }
+        let said = disc.flush().await.unwrap_err().to_string();
+        assert!(said.contains("its version changes again and again"), "{said}");
+        assert!(object(&store, 0).await == [2; CHUNK] && owes(&disc));
+        disc.flush().await.unwrap();
+        assert!(object(&store, 0).await == [3; CHUNK]);
+        disc.close().await;
+        // An object that was only listed.
+        disc = opened(&store).await;
+        disc.write(0, &[4; CHUNK], false).await.unwrap();
+        store.put_is(Turn::Refused);
+        disc.flush().await.unwrap();
+        assert!(object(&store, 0).await == [4; CHUNK]);
+        // A changed one is of another server.
+        disc.write(0, &[5; CHUNK], false).await.unwrap();
+        store.put_is(Turn::Late(other_writes(&store, 0, vec![6; CHUNK])));
+        let said = disc.flush().await.unwrap_err().to_string();
+        assert!(said.contains("another server has written"), "{said}");
+        assert!(object(&store, 0).await == [6; CHUNK]);
+        disc.close().await;
+    });
 }
 
 #[test]
