@@ -35,16 +35,23 @@ enum Turn {
 struct Turns {
     store: Arc<InMemory>,
     puts: Mutex<VecDeque<Turn>>,
+    gets: Mutex<VecDeque<Turn>>,
 }
 
 impl Turns {
     fn new() -> Arc<Self> {
-        Arc::new(Self { store: Arc::new(InMemory::new()), puts: Mutex::default() })
+        let (puts, gets) = (Mutex::default(), Mutex::default());
+        Arc::new(Self { store: Arc::new(InMemory::new()), puts, gets })
     }
 
     /// The turn of a PUT that comes.
     fn put_is(&self, turn: Turn) {
         lock(&self.puts).push_back(turn);
+    }
+
+    /// The turn of a GET that comes.
+    fn get_is(&self, turn: Turn) {
+        lock(&self.gets).push_back(turn);
     }
 }
 
@@ -119,7 +126,20 @@ impl ObjectStore for Turns {
         'b: 'c,
         Self: 'c,
     {
-        self.store.get_opts(key, options)
+        Box::pin(async move {
+            match next(&self.gets, key) {
+                Some(Turn::Late(work)) => {
+                    work.await;
+                    self.store.get_opts(key, options).await
+                }
+                Some(Turn::Slow(work)) => {
+                    let answer = self.store.get_opts(key, options).await;
+                    work.await;
+                    answer
+                }
+                _ => self.store.get_opts(key, options).await,
+            }
+        })
     }
 
     fn put_multipart_opts<'a, 'b, 'c>(
@@ -275,6 +295,39 @@ fn a_refused_condition_of_an_unchanged_object_is_no_other_writer() {
         assert!(object(&store, 0).await == [6; CHUNK]);
         disc.close().await;
     });
+}
+
+/// A PUT whose answer is lost overtakes a read. Before the read has looked at what is there, the second try ends.
+#[test]
+fn a_read_that_two_tries_of_a_put_overtake_begins_again() {
+    for looks_late in [true, false] {
+        let store = Turns::new();
+        run(async {
+            let disc = opened(&store).await;
+            disc.write(0, &[1; CHUNK], false).await.unwrap();
+            disc.flush().await.unwrap();
+            let own = Arc::clone(&disc);
+            let first: Work = Box::pin(async move {
+                own.write(0, &[2; CHUNK], false).await.unwrap();
+                own.flush().await.unwrap_err();
+            });
+            let own = Arc::clone(&disc);
+            let second: Work = Box::pin(async move {
+                own.write(0, &[3; 512], false).await.unwrap();
+                own.flush().await.unwrap();
+            });
+            store.put_is(Turn::Lost);
+            store.get_is(Turn::Late(first));
+            store.get_is(if looks_late { Turn::Late(second) } else { Turn::Slow(second) });
+            let mut room = [0; 1024];
+            disc.read(0, &mut room).await.unwrap();
+            assert!(room[..512] == [3; 512] && room[512..] == [2; 512], "{looks_late}");
+            disc.write(0, &[4; 512], false).await.unwrap();
+            disc.flush().await.unwrap();
+            assert!(object(&store, 0).await[..1024] == [[4; 512], [2; 512]].concat());
+            disc.close().await;
+        });
+    }
 }
 
 #[test]
