@@ -6,8 +6,7 @@
 //!
 //! A flush that the disc refuses is final: nothing says which of the bytes that were written before it are safe,
 //! and the next flush of the disc may succeed without them (as `fsync` of a file does). All later ones fail. Only a disc
-//! that keeps what it owes is asked again: one that says so of this flush, or of all
-//! ([`Settings::flushes_again`](super::Settings::flushes_again)).
+//! that keeps what it owes is asked again: it says so of this flush ([`DiscError::Owed`]).
 
 use super::{Cached, Job};
 use crate::cache::policy::AnyPolicy;
@@ -52,8 +51,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     pub(super) fn disc_flushed(&mut self, flushes: &[u32], outcome: &Result<(), DiscError>) {
         self.has_disc_flush = false;
         let refused = outcome.as_ref().err();
-        let asks_again = self.settings.flushes_again;
-        let is_final = |error: &&DiscError| !asks_again && !matches!(error, DiscError::Owed { .. });
+        let is_final = |error: &&DiscError| !matches!(error, DiscError::Owed { .. });
         if self.flush_failure.is_none() {
             self.flush_failure = refused.filter(is_final).cloned();
         }

@@ -128,8 +128,6 @@ pub struct Settings {
     pub disc_requests: u32,
     /// Whether the cache steps aside where it costs more than it saves.
     pub bypass: Bypass,
-    /// Whether the disc keeps what it owes after a refused flush, so that a later one can succeed. A file's disc does not.
-    pub flushes_again: bool,
 }
 
 impl Settings {
@@ -148,7 +146,6 @@ impl Settings {
             readahead_part: 32,
             disc_requests: 16,
             bypass: Bypass::Off,
-            flushes_again: false,
         }
     }
 
@@ -181,7 +178,6 @@ impl Settings {
             readahead_part: self.readahead_part.max(2),
             disc_requests: self.disc_requests.max(1),
             bypass: self.bypass,
-            flushes_again: self.flushes_again,
         }
     }
 }

@@ -125,6 +125,8 @@ impl<D: Disc, J: Disc> Journaled<D, J> {
                     self.failed(error);
                 }
             }
+            // The disc keeps what it was sent, but nothing keeps a write that waits for room.
+            Err(DiscError::Owed { what }) => self.failed(&DiscError::Failed { what }),
             Err(error) => self.failed(&error),
         }
         self.go_on();

@@ -420,8 +420,13 @@ fn entries_that_do_not_fit_are_left_out() {
 }
 
 #[test]
-fn a_disc_that_refuses_to_store_ends_the_tier() {
-    for (op, is_durable) in [(Op::Flush, false), (Op::Write, true), (Op::Write, false)] {
+fn a_disc_that_refuses_to_store_and_does_not_keep_it_ends_the_tier() {
+    for (op, is_durable, keeps) in [
+        (Op::Flush, false, false),
+        (Op::Flush, false, true),
+        (Op::Write, true, false),
+        (Op::Write, false, false),
+    ] {
         let mut disc = script();
         assert_eq!(read_now(&mut disc), 0);
         disc.tier.answer(Op::Write);
@@ -429,13 +434,14 @@ fn a_disc_that_refuses_to_store_ends_the_tier() {
         let length = if op == Op::Flush { 0 } else { PART };
         let request = Request { durable: is_durable, ..Request::new(op, 2 * PART, length) };
         disc.submit(Nanos::ZERO, request, vec![1; usize::try_from(length).unwrap()]);
-        let refusal = DiscError::Failed { what: "fdatasync: EIO".to_owned() };
+        let what = "fdatasync: EIO".to_owned();
+        let refusal = if keeps { DiscError::Owed { what } } else { DiscError::Failed { what } };
         let served = disc.backing.serve(op);
         disc.backing.done.push_back(Completion { outcome: Err(refusal.clone()), ..served });
         assert_eq!(disc.next_completion(Nanos::MAX).unwrap().outcome, Err(refusal));
         // A plain write that is refused says nothing of what was stored before.
-        let is_lost = op == Op::Flush || is_durable;
-        assert_eq!(disc.lost().is_some(), is_lost, "{op:?} {is_durable}");
+        let is_lost = (op == Op::Flush || is_durable) && !keeps;
+        assert_eq!(disc.lost().is_some(), is_lost, "{op:?} {is_durable} {keeps}");
         assert_eq!((read_now(&mut disc), disc.counts().hits), (0, u64::from(!is_lost)));
     }
 }

@@ -14,7 +14,7 @@ use tokio::sync::{Semaphore, oneshot};
 use super::super::done::{Done, Taken, lock};
 use super::super::{Breakdown, Completion, Disc, DiscError};
 use super::origin::{Failed, Origin};
-use super::{ObjectDiscError, REQUESTS};
+use super::{Chunks, ObjectDiscError, REQUESTS};
 use crate::clock::Stopwatch;
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
@@ -148,15 +148,17 @@ impl Shared {
 
     async fn answer(&self, request: &Request, data: &mut [u8]) -> Result<(), DiscError> {
         let Request { op, offset, length_bytes, durable, zeros, .. } = *request;
-        let failed = |why: &dyn std::fmt::Display| DiscError::Failed {
-            what: format!("{op:?} of {length_bytes} B at byte {offset}: {why}"),
+        let said = |why: &dyn std::fmt::Display| {
+            format!("{op:?} of {length_bytes} B at byte {offset}: {why}")
         };
         let served = match (op, self.origin.writable()) {
             (Op::Read, _) if data.is_empty() => Ok(()),
             (Op::Read, _) => self.read(offset, data).await,
             (Op::Flush, None) => Ok(()),
             (Op::Write | Op::Discard, None) => {
-                return Err(failed(&"the disc is an object, and read-only"));
+                return Err(DiscError::Failed {
+                    what: said(&"the disc is an object, and read-only"),
+                });
             }
             (Op::Flush, Some(chunks)) => chunks.flush().await,
             (Op::Write, Some(chunks)) => chunks.write(offset, data, durable).await,
@@ -166,7 +168,13 @@ impl Shared {
         };
         served.map_err(|error| {
             self.complain(&error);
-            failed(&error)
+            let what = said(&error);
+            let keeps = self.origin.writable().is_some_and(Chunks::can_flush_again);
+            if keeps && op == Op::Flush {
+                DiscError::Owed { what }
+            } else {
+                DiscError::Failed { what }
+            }
         })
     }
 

@@ -68,9 +68,6 @@ fn open(
         BackendSpec::Nbd(_) => NBD_REQUESTS,
         BackendSpec::Object(_) | BackendSpec::Chunks(_) => REQUESTS,
     };
-    // The file of a journal in front of it does not keep what it owes.
-    let has_journal = export.tier.as_ref().is_some_and(|tier| tier.durable);
-    let flushes_again = matches!(export.disc, BackendSpec::Chunks(_)) && !has_journal;
     // Its times are looked at when all is written. The lock is shared with it.
     let (mut kept, mut numbers) = (None, <_>::default());
     let keep = |file: &File| file.try_clone().map(Some).map_err(ServerError::Wait);
@@ -112,7 +109,7 @@ fn open(
         is_default: export.is_default,
         is_read_only: export.is_read_only || disc.is_read_only(),
         policy: export.policy,
-        settings: Settings { disc_requests, flushes_again, ..export.settings()? },
+        settings: Settings { disc_requests, ..export.settings()? },
         disc,
         pages: Vec::new(),
     };

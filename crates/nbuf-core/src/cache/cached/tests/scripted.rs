@@ -55,21 +55,23 @@ impl Disc for Scripted {
 #[test]
 fn a_flush_that_a_disc_refuses_is_final_unless_the_disc_keeps_what_it_owes() {
     let lru = POLICIES.iter().find(|row| row.name == "lru").unwrap();
-    let settings = Settings::new(8, Writes::Through);
-    let mut cache = Cached::new(Scripted::default(), (lru.build)(8, 0), settings);
     let failed = |what: &str| Err(DiscError::Failed { what: what.to_owned() });
     let owed = || Err(DiscError::Owed { what: "9 B".to_owned() });
-    for (answer, want) in [
-        (owed(), owed()),
-        (Ok(()), Ok(())),
-        (owed(), owed()),
-        (failed("one"), failed("one")),
-        (owed(), failed("one")),
-        (Ok(()), failed("one")),
-    ] {
-        cache.submit(Nanos::ZERO, Request::new(Op::Flush, 0, 0), Vec::new());
-        cache.disc_mut().answer_with(Op::Flush, 0, answer);
-        assert_eq!(cache.next_completion(Nanos::MAX).unwrap().outcome, want);
+    for writes in [Writes::Through, Writes::Back] {
+        let settings = Settings::new(8, writes);
+        let mut cache = Cached::new(Scripted::default(), (lru.build)(8, 0), settings);
+        for (answer, want) in [
+            (owed(), owed()),
+            (Ok(()), Ok(())),
+            (owed(), owed()),
+            (failed("one"), failed("one")),
+            (owed(), failed("one")),
+            (Ok(()), failed("one")),
+        ] {
+            cache.submit(Nanos::ZERO, Request::new(Op::Flush, 0, 0), Vec::new());
+            cache.disc_mut().answer_with(Op::Flush, 0, answer);
+            assert_eq!(cache.next_completion(Nanos::MAX).unwrap().outcome, want, "{writes}");
+        }
     }
 }
 

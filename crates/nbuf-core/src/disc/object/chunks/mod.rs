@@ -4,7 +4,8 @@
 //! `covered` for what is in memory. `objects` makes the requests; `open`, `read` and `put` decide which. `lease` keeps a
 //! second writer out.
 //! Invariants: each PUT names the version that the chunk has, or that it has none. So no write of another server is
-//! overwritten unseen. What is in memory stays owed until its PUT is acknowledged, and a flush waits for that.
+//! overwritten unseen after the first request for the chunk. What is in memory stays owed until its PUT is acknowledged,
+//! and a flush waits for that.
 //! Cost: a PUT for each chunk that was written since the last flush, and a GET if a part of it was not. A read is a GET for
 //! each chunk. In memory: 64 MiB of chunks, twice that while they are sent, and 100 B for each object.
 //! Not for discs with many small writes between flushes: each costs a chunk.
@@ -126,6 +127,11 @@ impl Chunks {
     pub(super) async fn flush(&self) -> Result<(), ObjectDiscError> {
         let owed = lock(&self.shared.table).owed();
         self.shared.settle_all(owed).await
+    }
+
+    /// Whether a flush may succeed after a refused one: what is owed is in memory, and this disc may still write.
+    pub(super) fn can_flush_again(&self) -> bool {
+        lock(&self.shared.table).check().is_ok()
     }
 
     /// Ends the lease. Nothing is written any more. If a PUT does not end in time, the lease ends by its term.

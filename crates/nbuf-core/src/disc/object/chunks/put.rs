@@ -111,6 +111,7 @@ impl Shared {
         match found {
             None => Ok(PutMode::Create),
             Some(Found::Bytes(version) | Found::Zeros(version)) => known(version),
+            // No version was listed, so this is the first one that is known.
             Some(Found::Listed(bytes)) => match self.objects.look(&name(chunk)).await {
                 Ok((now, version)) if now == bytes => known(version),
                 Err(Missed::Failed(error)) => Err(error),

@@ -102,9 +102,37 @@ impl Shared {
             }
         }
         let _slot = self.objects.slot().await;
-        let Some((found, _)) = self.sent(chunk, None).await? else { return Err(self.taken(chunk)) };
-        lock(&self.table).set_found(chunk, Some(found));
-        Ok(())
+        let now = self.now(chunk).await?;
+        {
+            let mut table = lock(&self.table);
+            // A PUT that ended since then has changed it. What that has sent is forgotten.
+            if table.found(chunk) != was {
+                return Ok(());
+            }
+            if let Some((found, bytes)) = now
+                && self.is_sent(&table, chunk, &bytes)
+            {
+                table.set_found(chunk, Some(found));
+                return Ok(());
+            }
+        }
+        Err(self.taken(chunk))
+    }
+
+    /// What the object of a chunk has now; nothing if there is none. The caller has a slot.
+    async fn now(&self, chunk: u32) -> Result<Option<(Found, Bytes)>, ObjectDiscError> {
+        match self.objects.get(&name(chunk), None, None).await {
+            Ok(Got { bytes, version, .. }) => Ok(Some((of(&bytes, version), bytes))),
+            Err(Missed::Failed(error)) => Err(error),
+            // There was no condition.
+            Err(Missed::Absent | Missed::Other) => Ok(None),
+        }
+    }
+
+    /// Whether this disc has sent these bytes, and no answer came.
+    fn is_sent(&self, table: &Table, chunk: u32, bytes: &[u8]) -> bool {
+        let hash = self.keys.hash_one(bytes);
+        table.held(chunk).is_some_and(|held| held.sent.contains(&hash))
     }
 
     /// What the object of a chunk has now, which this disc has sent without an answer; nothing if there is none. The
@@ -118,19 +146,10 @@ impl Shared {
         chunk: u32,
         asked: Option<&str>,
     ) -> Result<Option<(Found, Bytes)>, ObjectDiscError> {
-        let Got { bytes, version, .. } = match self.objects.get(&name(chunk), None, None).await {
-            Ok(got) => got,
-            Err(Missed::Failed(error)) => return Err(error),
-            // There was no condition.
-            Err(Missed::Absent | Missed::Other) => return Ok(None),
-        };
-        let hash = self.keys.hash_one(&bytes[..]);
-        let is_ours = |held: &Held| held.sent.contains(&hash);
-        let is_same = asked.is_some() && asked == version.e_tag.as_deref();
-        if !is_same && !lock(&self.table).held(chunk).is_some_and(is_ours) {
-            return Err(self.taken(chunk));
-        }
-        Ok(Some((of(&bytes, version), bytes)))
+        let Some((found, bytes)) = self.now(chunk).await? else { return Ok(None) };
+        let is_same = asked.is_some() && asked == found.tag();
+        let is_ours = is_same || self.is_sent(&lock(&self.table), chunk, &bytes);
+        if is_ours { Ok(Some((found, bytes))) } else { Err(self.taken(chunk)) }
     }
 
     /// Another server has written a chunk.

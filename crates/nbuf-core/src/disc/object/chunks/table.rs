@@ -19,6 +19,16 @@ pub(super) enum Found {
     Zeros(UpdateVersion),
 }
 
+impl Found {
+    /// The entity tag, if it is known.
+    pub(super) fn tag(&self) -> Option<&str> {
+        match self {
+            Self::Listed(_) => None,
+            Self::Bytes(version) | Self::Zeros(version) => version.e_tag.as_deref(),
+        }
+    }
+}
+
 /// The chunks of a disc.
 pub(super) struct Table {
     layout: Layout,

@@ -1,5 +1,6 @@
 //! Discs of chunks in a store in memory, which has the conditions of the real ones.
 
+mod turns;
 mod writers;
 
 use std::collections::BTreeMap;
@@ -32,7 +33,10 @@ fn opening(owner: &str, size_bytes: Option<u64>, is_read_only: bool) -> Opening 
     opening
 }
 
-fn open_as(store: &Arc<InMemory>, opening: Opening) -> Result<ObjectDisc, ObjectDiscError> {
+fn open_as<S: ObjectStore>(
+    store: &Arc<S>,
+    opening: Opening,
+) -> Result<ObjectDisc, ObjectDiscError> {
     let store: Arc<dyn ObjectStore> = store.clone();
     let place = (store, Key::from("d"));
     let origin = async move { Chunks::open(place, &opening).await.map(Origin::Chunks) };
