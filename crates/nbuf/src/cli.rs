@@ -16,7 +16,7 @@ Exit status:
   1    fills of `size` were out of the predicted band
   2    usage error
   3    the command that `size` runs is not repeatable
-  4    runs of `size` disagree whether the fills are in band
+  4    runs of `size` disagree on the fills, or none proves the size
   125  nbuf failed; standard error says why
   126  the command cannot be executed
   127  the command was not found";

@@ -11,7 +11,7 @@ use crate::fail;
 pub(crate) const CHECK_FAILED: u8 = 1;
 /// The command did something else than when it was recorded.
 pub(crate) const NOT_REPEATABLE: u8 = 3;
-/// Runs disagree whether the fills are in band.
+/// Runs disagree whether the fills are in band, or none proves the size.
 pub(crate) const UNDECIDED: u8 = 4;
 /// A usage error, with the status of clap.
 pub(crate) const USAGE_ERROR: u8 = 2;

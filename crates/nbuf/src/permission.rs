@@ -91,7 +91,7 @@ impl Circumstances {
         let way = if self.is_root || !lacking(self.bounding).is_empty() {
             "record from outside this container, or start it with --privileged".to_owned()
         } else {
-            format!("`{}` opens it", self.with_sudo())
+            format!("run `{}` to use them", self.with_sudo())
         };
         format!("no permission to use the kernel's tracepoints ({cause}); {way}")
     }

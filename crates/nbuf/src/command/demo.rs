@@ -94,7 +94,8 @@ fn introduction(directory: &Path, width: usize) -> String {
             demo::ROUNDS
         ),
         format!("its files are in {}, and are removed at the end", directory.display()),
-        "how much memory does it need for its cache? nbuf records it, computes, and verifies"
+        "how much memory does it need for its cache? nbuf records it by system calls, as every \
+         user may, computes, and verifies"
             .to_owned(),
     ] {
         wrap(&mut text, &line, width);

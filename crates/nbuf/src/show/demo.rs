@@ -9,7 +9,7 @@ pub(crate) fn words(section: Section) -> &'static str {
         Section::Answer => {
             "\
 Proved: the runs that verified this limit filled as many pages as predicted
-much: what the next smaller limit costs, by a run
+much: how much a run with the next smaller limit read
 cache: the part of the limit that holds pages of files
 anonymous: the memory of the program itself, which it needs whatever the cache"
         }
@@ -52,7 +52,10 @@ mapped: pages used through a mapping, such as program code: nbuf sees only the f
 other memory: the memory of the program itself, which it needs whatever the cache
 accesses  fills: how often pages of each file were asked for, and read from the disc"
         }
-        Section::Warnings => "",
+        Section::Warnings => {
+            "Warning: what to know before you use the number; as root, nbuf size records by \
+             tracepoints, and sees more"
+        }
     }
 }
 

@@ -12,6 +12,8 @@ const COLUMNS_MIN: usize = 60;
 /// A line for each thing that was tried, and the verdict. On a narrow terminal the reasons are below the names.
 pub(crate) fn table(document: &DoctorDocument, width: usize) -> String {
     let mut text = String::new();
+    let names = document.capabilities.iter().map(|one| one.name.chars().count());
+    let names = names.max().unwrap_or(0);
     for DoctorCapability { name, state, why, remedy, .. } in &document.capabilities {
         let mark = match state {
             DoctorState::Works => "works",
@@ -27,9 +29,9 @@ pub(crate) fn table(document: &DoctorDocument, width: usize) -> String {
             continue;
         }
         // A `String` takes everything.
-        let _ = writeln!(text, "{name:<26} {mark:<6} {why}");
+        let _ = writeln!(text, "{name:<names$} {mark:<6} {why}");
         if !remedy.is_empty() {
-            let _ = writeln!(text, "{:<26} {:<6} -> {remedy}", "", "");
+            let _ = writeln!(text, "{:<names$} {:<6} -> {remedy}", "", "");
         }
     }
     let works = |name| document.works(name);

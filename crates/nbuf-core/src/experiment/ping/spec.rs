@@ -42,7 +42,7 @@ pub struct Mechanism(&'static Row);
 
 /// No mechanism has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`nbuf ping --list` names them all")]
+#[error("no mechanism has this name; `nbuf ping --list` names them all")]
 pub struct UnknownName;
 
 impl FromStr for Mechanism {

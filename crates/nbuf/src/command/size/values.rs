@@ -76,7 +76,8 @@ pub(super) fn window(text: &str) -> Result<Bytes, String> {
 /// `10m`, or a factor.
 pub(super) fn budget(text: &str) -> Result<Budget, String> {
     if text.ends_with(|c: char| c.is_ascii_alphabetic()) {
-        return some_time(text).map(Budget::Time);
+        let time = some_time(text).map(Budget::Time);
+        return time.map_err(|error| format!("{error}; with --compare, a factor such as 1.05"));
     }
     let factor = text.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor > 0.0);
     let factor = factor.map(Budget::Times);

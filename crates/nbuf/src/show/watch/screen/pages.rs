@@ -15,8 +15,8 @@ use super::parts::{FIGURES, NAMES, bar, histogram, strip, written};
 impl View for WatchDocument {
     const PAGES: &'static [&'static str] = &["Processors", "Faults", "Cache", "Discs"];
     const WORDS: &'static [&'static str] = &[
-        "true idle                no task could run",
-        "multiprogramming idle    a task waited for a disc, and could have run else",
+        "true idle                no task could run, and none waited for a disc",
+        "multiprogramming idle    no task could run, and one waited for a disc",
         "major fault              a page fault that waited for a disc",
         "own cost                 of watching, in per cent of one core",
     ];
