@@ -64,6 +64,30 @@ fn the_three_sizes_that_are_not_exact_say_between_which_they_lie() {
     assert!(knee.contains("; known at "), "{knee}");
 }
 
+/// The advice in place of the three sizes leads to them.
+#[test]
+fn where_the_three_sizes_are_not_known_the_reason_is_said() {
+    let place = Place::new();
+    keys(&place);
+    let once = (0..500).fold(String::new(), |text, at| text + &at.to_string() + "\n");
+    fs::write(place.path("once.txt"), once).unwrap();
+    let check = |arguments: &[&str], want: &str| {
+        let knee = curve_of(&place, &[&["-q", "--knee", "--from", "keys"], arguments].concat());
+        assert!(knee.starts_with(want), "{arguments:?}: {knee}");
+    };
+    let sampled = "fifo: no knee is known of it from this sample; leave --sample out\n";
+    check(&["--policy", "fifo", "--sample", "0.9", "keys.txt"], sampled);
+    let few = "fifo: no knee is known of it at so few sizes; leave --size out\n";
+    check(&["--policy", "fifo", "--size", "90,1000", "keys.txt"], few);
+    let end = "fifo: no knee is known of it; add the size that holds everything: --size ";
+    check(&["--policy", "fifo", "--size", "90,500", "keys.txt"], end);
+    check(&["--policy", "fifo", "keys.txt"], "fifo: floor ");
+    for policy in ["lru", "fifo"] {
+        let nothing = format!("{policy}: no size saves anything\n");
+        check(&["--policy", policy, "once.txt"], &nothing);
+    }
+}
+
 #[test]
 fn a_warm_up_fills_the_caches_and_is_not_counted() {
     let place = Place::new();

@@ -332,6 +332,16 @@ mod tests {
     }
 
     #[test]
+    fn each_power_of_ten_from_below_the_least_value_is_a_tick() {
+        let decades =
+            |values: &[f64]| Axis::decades("", values.iter().copied(), |value| value.to_string());
+        // The times of calls, in nanoseconds.
+        assert_eq!(names(&decades(&[437.0, 9_000.0]).unwrap(), 5), "100 1000");
+        assert_eq!(names(&decades(&[437.0, 63_000.0]).unwrap(), 5), "100 1000 10000");
+        assert!(decades(&[437.0, 437.0]).is_none());
+    }
+
+    #[test]
     fn where_nothing_hits_the_axis_of_shares_is_whole() {
         for percents in [&[0.0, 0.0][..], &[]] {
             let axis = Axis::shares("", percents.iter().copied(), 4);

@@ -2,15 +2,16 @@
 //! begins.
 //!
 //! Estimates, from what processes and operations took on the machines that were measured. Samples that shared
-//! their core are taken again, so the share of such samples counts, as it is before the plan begins. Bytes written are those of all calls and
-//! stores; most of what goes into memory is written over again before a disc sees it.
+//! their core are taken again, so the share of such samples counts, as it is before the plan begins. Bytes written are those of
+//! all files, each time that they are made, and of all calls and stores. Most of what calls and stores write into memory is
+//! written over again before a disc sees it.
 
 use std::collections::BTreeSet;
 
 use super::comparisons::Comparison;
 use super::measure::{Effort, HELD_BYTES_MAX, Role, lengths};
 use super::model;
-use super::pair::Design;
+use super::pair::{Design, renewals};
 use super::plan::Plan;
 use super::table::{Layout, Test, modern};
 use crate::experiment::result::State;
@@ -31,6 +32,8 @@ pub(super) struct CostEstimate {
 
 /// What a process costs besides its samples: to start, to prepare its file.
 const START_NS: u64 = 6_000_000;
+/// What a byte of a file costs that is made again, until the disc has it.
+const RENEWED_BYTE_NS: f64 = 1.2;
 /// Samples that a process takes before those that count, to find how many operations make one.
 const FINDING: u64 = 6;
 
@@ -63,14 +66,22 @@ impl Plan {
     fn total(&self, files: u64, lines: &[Test], clean_share: Option<f64>) -> Sum {
         let pairs = |design: &Design| clean_share.map_or(design.pairs_max, |_| design.pairs);
         let mut total = Sum { ns: 0, written: files, clean_share };
+        let sides = self.comparisons.iter().flat_map(|pair| [&pair.a, &pair.b]);
+        // Before the first round there is nothing to make again.
+        let rounds = self.effort.processes.max(self.effort.processes_device);
+        total.renew(rounds.saturating_sub(1), self.renewed(&self.tests));
         for test in &self.tests {
             total.add(test, &self.effort, self.effort.processes_of(test));
         }
+        // Each line has rounds, and all files that there are by then are made again.
+        let all = self.tests.iter().chain(sides).chain(lines);
+        total.renew(self.models.len() as u64 * model::EFFORT.processes, self.renewed(all));
         for test in lines {
             total.add(test, &model::EFFORT, model::EFFORT.processes_of(test));
         }
         for pair in &self.comparisons {
             let design = self.design(pair);
+            total.renew(renewals(pairs(design)), self.renewed([&pair.a, &pair.b]));
             for side in [&pair.a, &pair.b] {
                 total.add(side, &design.effort, pairs(design) as u64);
             }
@@ -81,10 +92,22 @@ impl Plan {
                 continue;
             }
             for test in tests.iter().cycle().take(design.same) {
+                total.renew(renewals(pairs(design)), self.renewed([test]));
                 total.add(test, &design.effort, pairs(design) as u64 * 2);
             }
         }
         total
+    }
+
+    /// The bytes of those files of these tests that are made again, on other pages.
+    fn renewed<'a>(&self, tests: impl IntoIterator<Item = &'a Test>) -> u64 {
+        if self.is_lent {
+            return 0;
+        }
+        let files = tests.into_iter().map(|test| (Role::of(test), test.size_bytes));
+        let files: BTreeSet<(Role, u64)> =
+            files.filter(|&(role, size_bytes)| role.is_renewed(size_bytes)).collect();
+        files.into_iter().map(|(_, size_bytes)| size_bytes).sum()
     }
 
     /// The tests of a line.
@@ -109,6 +132,13 @@ struct Sum {
 }
 
 impl Sum {
+    /// Files of so many bytes are made again, so many times.
+    fn renew(&mut self, times: u64, bytes: u64) {
+        let bytes = times * bytes;
+        self.written += bytes;
+        self.ns += whole(bytes as f64 * RENEWED_BYTE_NS);
+    }
+
     /// This number of processes of a test.
     fn add(&mut self, test: &Test, effort: &Effort, processes: u64) {
         let samples = self.clean_share.map_or(effort.samples_max, |share| {
@@ -165,7 +195,8 @@ mod tests {
     fn writes_are_announced_and_not_only_files() {
         let test = |is_write, state| modern("read", is_write, (Layout::Sequential, 4096), state, 1);
         let read = plan(vec![test(false, State::Hot), test(false, State::Hot)]).cost(1.0);
-        assert_eq!((read.files, read.written), (Bytes(128 << 20), Bytes(64 << 20)));
+        // Each of the rounds has a file on other pages.
+        assert_eq!((read.files, read.written), (Bytes(128 << 20), Bytes(60 * (64 << 20))));
         let both = plan(vec![test(false, State::Hot), test(true, State::Overwrite)]).cost(1.0);
         assert_eq!(both.files, Bytes(256 << 20));
         assert!(both.written > Bytes(192 << 20), "{both:?}");

@@ -134,6 +134,12 @@ impl Role {
             (true, false, false) => Self::OverwriteDevice,
         }
     }
+
+    /// Whether files of this size are made again, on other pages. A large one would cost more than all processes
+    /// of a round.
+    pub(super) const fn is_renewed(self, size_bytes: u64) -> bool {
+        matches!(self, Self::Read | Self::Overwrite) && size_bytes <= HELD_BYTES_MAX
+    }
 }
 
 impl<'a> Bench<'a> {
@@ -188,13 +194,11 @@ impl<'a> Bench<'a> {
 
     fn renew_some(&mut self, is_wanted: impl Fn((Role, u64)) -> bool) -> Result<(), Error> {
         self.renewals += 1;
-        for ((role, size), file) in &mut self.files {
-            // A large one would cost more than all processes of a round.
-            let is_in_memory = matches!(role, Role::Read | Role::Overwrite);
-            if !is_in_memory || *size > HELD_BYTES_MAX || !is_wanted((*role, *size)) {
+        for (&(role, size), file) in &mut self.files {
+            if !role.is_renewed(size) || !is_wanted((role, size)) {
                 continue;
             }
-            let old = std::mem::replace(file, Prepared::make(&self.directory, *size)?);
+            let old = std::mem::replace(file, Prepared::make(&self.directory, size)?);
             self.held_bytes += old.size_bytes;
             self.held.push_back(old);
             while self.held_bytes > HELD_BYTES_MAX {

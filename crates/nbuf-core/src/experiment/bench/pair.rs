@@ -91,6 +91,12 @@ const SEED: u64 = 0xabba;
 /// Pairs after which files in memory are made again, on other pages: where they are is worth a factor of
 /// two to mappings.
 const PAIRS_ON_PAGES: usize = 16;
+
+/// How often that is with this many pairs.
+pub(super) const fn renewals(pairs: usize) -> u64 {
+    (pairs.saturating_sub(1) / PAIRS_ON_PAGES) as u64
+}
+
 /// Fewer clean samples than this are not better than all.
 const CLEAN_MIN: usize = 3;
 

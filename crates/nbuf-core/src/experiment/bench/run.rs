@@ -131,8 +131,7 @@ fn rows(
 ) -> Result<(), Error> {
     let (found, ended) = bench.rows(&plan.tests, &plan.effort, step);
     for row in found {
-        match row {
-            Ok(row) if row.high > UNSTEADY * row.low => document.refused.push(unsteady(&row)),
+        match row.and_then(steady) {
             Ok(row) => document.rows.push(row),
             Err(refused) => document.refused.push(refused),
         }
@@ -143,14 +142,18 @@ fn rows(
 /// A rate whose range spans more than this many times is none.
 const UNSTEADY: f64 = 2.4;
 
-fn unsteady(row: &BenchRow) -> Refused {
+/// The row, or why it has no number.
+fn steady(row: BenchRow) -> Result<BenchRow, Refused> {
+    if row.high <= UNSTEADY * row.low {
+        return Ok(row);
+    }
     let least = row.process_rates.iter().copied().fold(f64::INFINITY, f64::min);
     let most = row.process_rates.iter().copied().fold(0.0, f64::max);
     let reason = format!(
         "too unsteady for a number: {} processes measured {least:.1e} to {most:.1e} bytes/s",
         row.process_rates.len()
     );
-    Refused { test: row.test.clone(), reason, is_contradiction: false }
+    Err(Refused { test: row.test, reason, is_contradiction: false })
 }
 
 fn comparisons(
@@ -273,6 +276,23 @@ mod tests {
     use super::super::{comparisons, table};
     use super::*;
     use crate::experiment::result::State;
+
+    #[test]
+    fn a_rate_that_spans_too_much_is_no_number() {
+        let row = |low: f64, high: f64| BenchRow {
+            test: "w01-syncbyte".to_owned(),
+            low,
+            high,
+            process_rates: vec![low, high],
+            ..BenchRow::default()
+        };
+        assert_eq!(steady(row(1000.0, 2400.0)), Ok(row(1000.0, 2400.0)));
+        // Synchronous writes once had 450 in a run and 4,900 in the next.
+        let refused = steady(row(450.0, 4900.0)).unwrap_err();
+        let want = "too unsteady for a number: 2 processes measured 4.5e2 to 4.9e3 bytes/s";
+        assert_eq!((refused.test.as_str(), refused.reason.as_str()), ("w01-syncbyte", want));
+        assert!(!refused.is_contradiction);
+    }
 
     #[test]
     fn what_the_time_does_not_suffice_for_is_named() {

@@ -13,7 +13,7 @@ pub enum PathNotice<'a> {
     BenchBegins {
         /// How long it takes if the machine stays as noisy as it is.
         seconds: f64,
-        /// How long it takes at most.
+        /// How long it takes if other programs disturb all samples.
         seconds_max: f64,
         /// What is written in all.
         written: Bytes,
@@ -72,7 +72,7 @@ impl Display for PathNotice<'_> {
             Self::BenchBegins { seconds, seconds_max, written, files, directory } => {
                 write!(f, "measures about {:.0} s", seconds.max(1.0))?;
                 if *seconds_max > seconds * 1.1 {
-                    write!(f, " (at most {seconds_max:.0} s)")?;
+                    write!(f, " ({seconds_max:.0} s on a busy machine)")?;
                 }
                 match directory {
                     None => f.write_str(", and only reads the file"),

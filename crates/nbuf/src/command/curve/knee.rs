@@ -23,10 +23,7 @@ fn line(curve: &PolicyCurve) -> String {
 }
 
 fn sizes(curve: &PolicyCurve) -> String {
-    let Some(corners) = curve.corners else {
-        let all = size(curve, curve.distinct_pages);
-        return format!("no knee is known of it; add the size that holds everything: --size {all}");
-    };
+    let Some(corners) = curve.corners else { return unknown(curve) };
     let between = curve.corners_between;
     let three = [
         ("floor", corners.floor_pages, between.map(|between| between.floor_pages)),
@@ -42,6 +39,26 @@ fn sizes(curve: &PolicyCurve) -> String {
         format!("{name} {}{less}{between}", size(curve, pages))
     });
     three.join(", ")
+}
+
+/// Why there are no three sizes, and what would give them.
+fn unknown(curve: &PolicyCurve) -> String {
+    if curve.sample.is_some() {
+        return "no knee is known of it from this sample; leave --sample out".to_owned();
+    }
+    let all = curve.distinct_pages;
+    match curve.points.last() {
+        Some(last) if last.pages >= all && last.misses == last.accesses => {
+            "no size saves anything".to_owned()
+        }
+        Some(last) if last.pages >= all => {
+            "no knee is known of it at so few sizes; leave --size out".to_owned()
+        }
+        _ => {
+            let all = size(curve, all);
+            format!("no knee is known of it; add the size that holds everything: --size {all}")
+        }
+    }
 }
 
 /// Why the sizes are not exact, where they are not.

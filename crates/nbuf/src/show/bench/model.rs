@@ -66,13 +66,21 @@ pub(super) fn beside(point: &ModelPoint) -> String {
     format!("{} ({}, {residual_percent:+.0} %)", time(measured_ns), time(predicted_ns))
 }
 
-/// The paths without a line, and why they have none.
+/// The paths without a line, and why they have none. Those whose line was refused or not reached are named
+/// elsewhere, with another reason.
 pub(super) fn without(document: &BenchDocument) -> String {
-    let has_line = |name: &str| document.models.iter().any(|model| model.path == name);
-    let names: Vec<&str> = path_names().filter(|name| !has_line(name)).collect();
+    let refused = document.refused.iter().map(|refused| refused.test.as_str());
+    let missed: Vec<&str> =
+        refused.chain(document.not_reached.iter().map(String::as_str)).collect();
+    let is_named = |name: &str| {
+        let start = format!("model {name} ");
+        missed.iter().any(|test| test.starts_with(&start))
+            || document.models.iter().any(|model| model.path == name)
+    };
+    let names: Vec<&str> = path_names().filter(|name| !is_named(name)).collect();
     format!(
-        "no line of {}: each takes {} processes, and those above are one of each kind (calls, standard I/O, \
-         mapping, ring, past the cache)",
+        "no line of {}: each takes {} processes, and the paths that were tried are one of each kind (calls, \
+         standard I/O, mapping, ring, past the cache)",
         names.join(", "),
         MODEL_PROCESSES
     )
@@ -98,6 +106,8 @@ fn odd(model: &BenchModel) -> String {
 
 #[cfg(test)]
 mod tests {
+    use nbuf::experiment::result::Refused;
+
     use super::*;
 
     #[test]
@@ -122,5 +132,23 @@ mod tests {
         assert!(without.starts_with("no line of null, pread, "), "{without}");
         assert!(without.contains(" 27 processes") && !without.contains(" read,"), "{without}");
         assert_eq!(points(&BenchDocument::default(), 80), "");
+    }
+
+    #[test]
+    fn a_path_that_no_line_fits_is_not_one_that_was_left_out() {
+        let misfit = Refused {
+            test: "model stdio hot".to_owned(),
+            reason: "no line fits".to_owned(),
+            is_contradiction: false,
+        };
+        let document = BenchDocument {
+            refused: vec![misfit],
+            not_reached: vec!["model mmap hot".to_owned()],
+            ..BenchDocument::default()
+        };
+        let said = without(&document);
+        assert!(said.starts_with("no line of null, read, pread, "), "{said}");
+        assert!(!said.contains(" stdio,") && !said.contains(" mmap,"), "{said}");
+        assert!(said.contains(" stdio-unlocked,") && said.contains(" mmap-random,"), "{said}");
     }
 }

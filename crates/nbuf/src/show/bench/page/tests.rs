@@ -72,6 +72,10 @@ fn the_page_has_everything_and_fetches_nothing() {
         "iMac 2011",
         "1.5",
         "41/60",
+        // The range of each row, and what the marks of a rate mean.
+        "3.0 MB/s to 3.6 MB/s",
+        "18 GB/s to 22 GB/s",
+        "<dt>?, !</dt><dd>few samples were clean; hardly any was",
         "1.2 %",
         "2.0 times as fast",
         "3,000 B",
