@@ -195,7 +195,7 @@ fn run_wheel() -> anyhow::Result<ExitCode> {
     while let Some(name) = arguments.next() {
         match (name.to_str(), arguments.next()) {
             (Some("--target"), Some(triple)) => {
-                target = Some(triple.to_string_lossy().into_owned())
+                target = Some(triple.to_string_lossy().into_owned());
             }
             (Some("--program"), Some(path)) => program = Some(PathBuf::from(path)),
             _ => anyhow::bail!("write `cargo xtask dist wheel [--target TARGET] [--program PATH]`"),
