@@ -132,7 +132,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// Files of so many bytes are made again, so many times.
+    /// Files are made again: this number of times, each with this number of bytes.
     fn renew(&mut self, times: u64, bytes: u64) {
         let bytes = times * bytes;
         self.written += bytes;
