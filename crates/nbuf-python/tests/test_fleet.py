@@ -235,6 +235,63 @@ def test_a_runner_continues_what_was_interrupted(runner, command, place):
     assert json.loads(out)["checksum"] == want
 
 
+#: The program that a cluster cannot be without.
+HEARTS = {"dask": "dask_scheduler", "ray": "raylet", "spark": "java"}
+
+
+def heart(name, above):
+    """The process of a cluster that this one has started, however far below it."""
+    parents = {}
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+            words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        parents[int(process.name)] = (parent, os.path.basename(words[0]))
+    for pid, (parent, program) in parents.items():
+        while program == HEARTS[name] and parent in parents:
+            if parent == above:
+                return pid
+            parent = parents[parent][0]
+
+
+@pytest.mark.parametrize("name", HEARTS)
+def test_a_cluster_that_dies_is_one_error_and_finished_tasks_stay(name, command, place, short_folder, monkeypatch):
+    skip_without(name)
+    want = nbuf.fleet("v", workers=1).checksum
+    pipe, file = place / "waits.bin", place / "scheduler.json"
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDWR)
+    monkeypatch.setenv("RAY_TMPDIR", short_folder)
+    # Ray notices the death of a node after half a minute, if it is not asked for more.
+    for variable, value in (("period_ms", "500"), ("timeout_ms", "2000"), ("failure_threshold", "3")):
+        monkeypatch.setenv(f"RAY_health_check_{variable}", value)
+    own = []
+    if name == "dask":
+        for part, *words in (["scheduler", "--port", "0", "--host", "127.0.0.1"], ["worker", "--nthreads", "1", "--no-nanny"]):
+            words = [f"distributed.cli.dask_{part}", *words, "--no-dashboard", "--scheduler-file", str(file)]
+            own.append(subprocess.Popen([sys.executable, "-m", *words], stderr=subprocess.DEVNULL))
+        text = until("a scheduler", lambda: file.exists() and file.read_text())
+        monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", json.loads(text)["address"])
+    fleet = command("v", "waits.bin", "--out", "out", "--on", name, "--workers", "1")
+    try:
+        until("a reader", lambda: rows(place) == 4 and readers(pipe))
+        os.kill(own[0].pid if own else heart(name, fleet.pid), signal.SIGKILL)
+        _, said = ended(fleet, 125)
+    finally:
+        for process in own:
+            process.kill()
+            process.wait()
+    until("the end of the worker", lambda: not readers(pipe))
+    os.close(end)
+    error = [line for line in said.splitlines() if line.startswith("nbuf: ")][-1]
+    assert error.startswith(f"nbuf: {name} failed: ") and error.endswith("the same command continues"), said
+    assert rows(place) == 4
+    out, _ = ended(command("v", "--out", "out", "--json"), 0)
+    assert json.loads(out)["checksum"] == want
+
+
 def test_the_runner_may_change_between_two_halves(runner, command, place):
     want = nbuf.fleet("v", workers=1).checksum
     ended(command("plan", "v", "--out", "out", "--split", "time:2"), 0)

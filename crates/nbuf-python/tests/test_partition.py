@@ -1,9 +1,16 @@
 """Files of hours with all volumes in each become a trace of each volume, by nbuf and by DuckDB."""
 
+import os
+import re
+from pathlib import Path
+
 import duckdb
 import nbuf
 import numpy
 import pytest
+
+PAGE = Path(os.environ.get("NBUF_DOCS", Path(__file__).parents[3] / "docs")) / "fleet.md"
+STATEMENT = re.compile(r"^```sql\n(.*?)^```$", re.M | re.S)
 
 VOLUMES = ["7", "12", "a b", "100"]
 
@@ -16,6 +23,9 @@ LAYOUTS = {
         lambda r: f"{r['time']},{r['offset'] // 512},{r['length'] // 512},{r['op']},{r['volume']}",
     ),
 }
+
+#: The same columns as the statement of docs/fleet.md has them.
+COLUMNS = {name: ", ".join(f"'{column}'" for column in columns.split(",")) for name, (columns, _) in LAYOUTS.items()}
 
 
 @pytest.fixture(params=LAYOUTS)
@@ -81,14 +91,10 @@ def test_duckdb_makes_the_same_partition(layout, hours, tmp_path, monkeypatch):
         nbuf.read_trace(hours, format=layout), tmp_path / "volumes", partition_by="volume"
     )
     monkeypatch.chdir(tmp_path)
-    # The line of docs/fleet.md.
-    connection = duckdb.connect(config={"threads": 1})
-    connection.execute(
-        "COPY (SELECT * EXCLUDE n FROM (SELECT *, row_number() OVER () AS n FROM read_csv('hours/*.csv', "
-        f"header = false, names = {LAYOUTS[layout][0].split(',')}, all_varchar = true)) "
-        "ORDER BY volume, n) TO 'by' "
-        "(FORMAT csv, HEADER false, PARTITION_BY (volume), WRITE_PARTITION_COLUMNS true)"
-    )
+    statement = STATEMENT.search(PAGE.read_text())[1]
+    # The page has the columns of Alibaba in it, and names those of Tencent after it.
+    assert COLUMNS["alibaba"] in statement
+    duckdb.connect().execute(statement.replace(COLUMNS["alibaba"], COLUMNS[layout]))
     for volume in VOLUMES:
         name = volume.replace(" ", "%20")
         own = whole(nbuf.read_trace(f"by/volume={name}/*.csv", format=layout))

@@ -84,6 +84,7 @@ def test_a_size_is_the_document_of_the_program(program, tmp_path):
         ({"pid": 1, "unit": "ssh"}, "give one of them"),
         ({"cmd": "true", "pid": 1}, "not both"),
         ({"pid": 2**31 - 1, "seconds": 1}, "process"),
+        ({"cmd": "cat 'data"}, "cannot be read"),
     ],
 )
 def test_what_size_cannot_watch_is_said(program, options, words):

@@ -22,6 +22,8 @@ DEADLINE_SECONDS = 120
 # A file of more than one round of ranges, and one of a part of the first.
 LARGE_ACCESSES, SMALL_ACCESSES = 900_000, 3000
 VARIABLES = ("AWS_", "AZURE_", "AZURITE_", "GOOGLE_", "SERVICE_ACCOUNT")
+# What no plan may have; the other stores of the tests have none in the environment.
+SECRETS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
 
 def skip(reason):
@@ -248,6 +250,10 @@ def test_a_fleet_of_objects_is_that_of_their_files(store, files, tmp_path):
     inputs = [f"{store.url}/d/{name}" for name in wanted]
     fleet = nbuf.fleet(inputs, workers=2, out=out, split="time:3")
     assert fleet.is_whole and volumes(fleet) == volumes(local)
+    # Workers have the credentials of their own environment.
+    plan = (out / "tasks.jsonl").read_text()
+    assert store.url in plan
+    assert not [one for name, one in store.environment.items() if name in SECRETS and one in plan]
     # What is done is not read again: the store need not be there.
     rows = {path: path.stat().st_mtime_ns for path in (out / "rows").iterdir()}
     nbuf.fleet(inputs, workers=2, out=out, split="time:3")

@@ -81,7 +81,10 @@ def program() -> str:
 
 
 def _arguments(cmd: Command) -> list[str]:
-    words = shlex.split(cmd) if isinstance(cmd, str) else [os.fspath(word) for word in cmd]
+    try:
+        words = shlex.split(cmd) if isinstance(cmd, str) else [os.fspath(word) for word in cmd]
+    except ValueError as error:
+        raise Error(f"the command {cmd!r} cannot be read ({error}): close its quotes, or write a list of words") from None
     if not words:
         raise Error("there is no command: write a text or a list of words")
     return words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Protocol
 
 from nbuf import _nbuf
@@ -58,6 +58,8 @@ def plainly(*passing: type[BaseException]) -> Iterator[None]:
         raise EngineFailed(f"{type(error).__name__}: {text}" if text else type(error).__name__) from error
 
 
+#: Between two looks whether the engine still runs, and has more workers.
+_LOOK_SECONDS = 5
 #: The module of each engine, with what pip installs for it.
 RUNNERS = {"dask": "nbuf[dask]", "ray": "nbuf[ray]", "spark": "nbuf[spark]"}
 #: Modules that are the engine's own. Others are its business.
@@ -74,16 +76,24 @@ def check(name: str) -> None:
 def start(name: str, workers: int) -> Iterator[Engine]:
     """An engine that is started, or the one that its own variable of the environment names."""
     check(name)
-    with ExitStack() as stack:
-        with plainly():
-            try:
-                module = importlib.import_module(f"nbuf._runners.{name}")
-                engine: Engine = stack.enter_context(module.engine(workers))
-            except ModuleNotFoundError as error:
-                if error.name not in _MODULES:
-                    raise
-                raise MissingLibrary(f"{error.name} is not installed: pip install '{RUNNERS[name]}'") from error
+    stack = ExitStack()
+    with plainly():
+        try:
+            module = importlib.import_module(f"nbuf._runners.{name}")
+            engine: Engine = stack.enter_context(module.engine(workers))
+        except ModuleNotFoundError as error:
+            if error.name not in _MODULES:
+                raise
+            raise MissingLibrary(f"{error.name} is not installed: pip install '{RUNNERS[name]}'") from error
+    try:
         yield engine
+    except BaseException:
+        # An engine that has failed often fails again while it ends. The first failure is the reason.
+        with suppress(Exception):
+            stack.close()
+        raise
+    with plainly():
+        stack.close()
 
 
 def work(out: str, rows: list[str]) -> list[str | None]:
@@ -123,7 +133,7 @@ def drive(engine: Engine, out: str, rows: list[Row], report: Report) -> None:
                     running[engine.submit(work, out, [text for _, text in taken])] = taken
             if not running:
                 return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+            for future in wait(running, _LOOK_SECONDS, FIRST_COMPLETED).done:
                 taken = running.pop(future)
                 try:
                     with plainly(*engine.deaths):

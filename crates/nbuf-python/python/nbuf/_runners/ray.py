@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 
-from nbuf._runners import Work
+from nbuf._runners import EngineFailed, Work
 
 #: How often a task is tried again whose worker died.
 _RETRIES = 2
@@ -41,6 +41,9 @@ class _Engine:
         return future
 
     def slots(self) -> int:
+        if not any(node["Alive"] for node in self._ray.nodes()):
+            # Ray would wait for another one for ever.
+            raise EngineFailed("no node of the cluster is alive")
         return int(self._ray.cluster_resources().get("CPU", 1))
 
     def end(self) -> None:

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from nbuf._errors import Error, MissingLibrary
-from nbuf._runners import Work
+from nbuf._runners import EngineFailed, Work
 
 #: How often a task is tried on a new local cluster. Its default is once.
 _TRIES = 3
@@ -76,11 +76,13 @@ class _Engine:
         try:
             # The rows go with the function: a table of texts of Python would cost a second worker.
             done = self._session.range(0, len(rows), 1, numPartitions=1).mapInArrow(do, _SCHEMA).collect()
+        except OSError as error:
+            raise EngineFailed("its Java has ended; a new process starts another one") from error
         except Exception as error:
             text = str(error)
             if _GIVEN_UP.search(text) and _DEATH.search(text) and _PYTHON not in text:
                 raise WorkersDied from error
-            raise Error(_reason(text)) from error
+            raise EngineFailed(_reason(text)) from error
         for one in done:
             if one.raised is not None:
                 raise Error(one.raised)
