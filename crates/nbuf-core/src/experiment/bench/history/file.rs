@@ -82,7 +82,7 @@ fn read_in(folder: &Path) -> io::Result<Option<History>> {
 
 fn read(directory: &OwnedFd) -> io::Result<Option<History>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let mut file = match files::open(directory, Path::new(NAME), flags, Mode::empty()) {
+    let file = match files::open(directory, Path::new(NAME), flags, Mode::empty()) {
         Ok(file) => File::from(file),
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Some(History::default())),
         // A link, which nbuf does not make; or a socket.
@@ -94,7 +94,7 @@ fn read(directory: &OwnedFd) -> io::Result<Option<History>> {
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    file.by_ref().take(BYTES_MAX).read_to_end(&mut bytes)?;
+    file.take(BYTES_MAX).read_to_end(&mut bytes)?;
     Ok(parse(&bytes))
 }
 
