@@ -18,7 +18,8 @@ fn bench(place: &Place, arguments: &[&str]) -> Output {
     let directory = place.path("disc");
     fs::create_dir_all(&directory).unwrap();
     let mut command = place.nbuf(["-q", "bench", "--rows", "--quick", "--dir"]);
-    let output = command.arg(&directory).args(arguments).output().unwrap();
+    command.arg(&directory).args(arguments).env("XDG_STATE_HOME", place.path("state"));
+    let output = command.output().unwrap();
     assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
     output
 }
@@ -59,7 +60,8 @@ fn long(place: &Place) -> Child {
     let directory = place.path("disc");
     fs::create_dir_all(&directory).unwrap();
     let mut command = place.nbuf(["-q", "bench", "--rows", "--json", "--dir"]);
-    command.arg(directory).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    command.arg(directory).env("XDG_STATE_HOME", place.path("state"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 #[test]
@@ -160,7 +162,8 @@ fn a_file_of_the_users_is_read_and_left_as_it_is() {
     fs::write(&mine, &bytes).unwrap();
     let before = fs::metadata(&mine).unwrap();
     let run = |more: &[&str]| {
-        place.nbuf(["-q", "bench", "--file", "mine", "--json"]).args(more).output().unwrap()
+        let mut command = place.nbuf(["-q", "bench", "--file", "mine", "--json"]);
+        command.args(more).env("XDG_STATE_HOME", place.path("state")).output().unwrap()
     };
     if let Some(document) = document_with(2, || run(&["r01-byte", "r-read-rnd-4096-cold"])) {
         assert!(document.rows.iter().all(|row| row.size_bytes == 300_000));
@@ -207,6 +210,7 @@ fn what_cannot_be_cold_is_refused_and_the_rest_goes_on() {
     let place = Place::new();
     let mut command = place.nbuf(["-q", "bench", "--rows", "--quick", "--json", "--size", "1MiB"]);
     command.args(["--dir", "/dev/shm", "r-read-seq-4096-cold", "w01-syncbyte", "r02-block4096"]);
+    command.env("XDG_STATE_HOME", place.path("state"));
     let Some((output, document)) = steady(|| {
         let output = command.output().unwrap();
         let document = document(&output);
@@ -294,7 +298,9 @@ fn a_page_that_finds_no_room_does_not_cost_the_report() {
         disc.display(),
         small.display()
     );
-    let output = Command::new("unshare").args(["-m", "sh", "-c", &script]).output().unwrap();
+    let mut shell = Command::new("unshare");
+    shell.args(["-m", "sh", "-c", &script]).env("XDG_STATE_HOME", place.path("state"));
+    let output = shell.output().unwrap();
     let [told, said] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     assert_eq!(output.status.code(), Some(125), "{said}");
     assert!(told.contains("r02-block4096") && !told.contains("p.html"), "{told}");

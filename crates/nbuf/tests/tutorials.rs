@@ -125,7 +125,8 @@ fn the_tests_of_the_tutorial_on_io_uring_run() {
     // In small: no comparisons, and less time for each.
     let options =
         ["-q", "bench", "--rows", "--quick", "--size", "10MiB", "--dir", "disc", "--json"];
-    let ran = place.nbuf(options.iter().chain(&tests)).output().unwrap();
+    let mut command = place.nbuf(options.iter().chain(&tests));
+    let ran = command.env("XDG_STATE_HOME", place.path("state")).output().unwrap();
     assert!(ran.status.success(), "{ran:?}");
     let document: BenchDocument = serde_json::from_slice(&ran.stdout).unwrap();
     if !document.is_complete {

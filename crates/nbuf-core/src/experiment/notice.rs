@@ -194,7 +194,8 @@ impl Notice<'_> {
             | Self::Surveying
             | Self::Replayed { .. }
             | Self::Distinct { .. }
-            | Self::BandWidth { .. } => Severity::Detail,
+            | Self::BandWidth { .. }
+            | Self::Path(PathNotice::HistoryUnused { .. }) => Severity::Detail,
             Self::LeftoverRemoved(_)
             | Self::Detected { .. }
             | Self::MemoryPer { .. }

@@ -53,7 +53,8 @@ pub struct Session<'a> {
     pub seed: u64,
     /// Runs since the session was made.
     pub clock: Stopwatch,
-    /// Directory for logs that outgrow memory; without one they stay in memory.
+    /// Directory for logs that outgrow memory, and for the history of `bench`; without one logs stay in memory, and there
+    /// is no history.
     pub spool: Option<PathBuf>,
     /// The account that commands run under, instead of the account of this process.
     pub account: Option<Account>,

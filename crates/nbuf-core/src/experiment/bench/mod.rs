@@ -25,6 +25,7 @@ mod comparisons;
 mod cost_estimate;
 mod cs61;
 mod error;
+mod history;
 mod label_check;
 mod measure;
 mod model;

@@ -170,6 +170,7 @@ impl Bench<'_> {
             bytes_per_second: interval.median,
             low: interval.low,
             high: interval.high,
+            earlier_runs: 0,
             operation_ns: operation_bytes * 1e9 / interval.median,
             samples: samples.len() as u64,
             clean: samples.iter().filter(|sample| sample.is_clean).count() as u64,

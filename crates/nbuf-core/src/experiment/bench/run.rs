@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::spec::{self, Spec};
 use super::table::Test;
 use super::test_files::{self, Prepared};
-use super::{Error, MEASURING, model, pair};
+use super::{Error, MEASURING, history, model, pair};
 use crate::clock::{self, Stopwatch};
 use crate::experiment::notice::{Notice, PathNotice};
 use crate::experiment::result::{
@@ -28,7 +28,8 @@ use crate::meter::probe::sibling;
 use crate::units::Bytes;
 
 /// Measures what the spec names. A signal ends it early, which is no error: the document says that it is
-/// not complete. The observer gets each sample.
+/// not complete. The observer gets each sample. Ranges are wider by what earlier runs gave, which the session's spool
+/// has; a complete run is kept there.
 ///
 /// The processes of the tests are this program again, with the argument [`CHILD`](super::CHILD), unless
 /// [`Session::start`] has another way.
@@ -44,9 +45,11 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<BenchDocument, Erro
         directory: (!plan.is_lent).then_some(plan.directory.as_path()),
     }));
     session.cancellation.listen().map_err(Error::Signals)?;
-    let document = measure(&plan, cost.files, lent, session);
+    let measured = measure(&plan, cost.files, lent, session);
     session.observer.stage_over();
-    document
+    let mut document = measured?;
+    history::file::consult(spec, &mut document, session);
+    Ok(document)
 }
 
 /// Measures what is planned. A file that is lent is read by tests that read.
@@ -65,7 +68,7 @@ fn measure(
     }
     let mut document = BenchDocument {
         schema: BenchDocument::SCHEMA.to_owned(),
-        machine: machine(&plan.directory, before)?,
+        machine: machine(&plan.directory, lent.as_ref(), before)?,
         ..BenchDocument::default()
     };
     let copy_rate = document.machine.copy_bytes_per_second;
@@ -102,9 +105,13 @@ fn measure(
     Ok(document)
 }
 
-fn machine(directory: &Path, load: Load) -> Result<BenchMachine, Error> {
+/// The machine, and the file system of what is measured.
+fn machine(directory: &Path, lent: Option<&Prepared>, load: Load) -> Result<BenchMachine, Error> {
     let unusable = |cause| Error::of_directory(directory, 0, cause);
-    let here = Surroundings::of(&std::fs::File::open(directory).map_err(unusable)?);
+    let here = match lent {
+        Some(lent) => Surroundings::of(lent.file()),
+        None => Surroundings::of(&std::fs::File::open(directory).map_err(unusable)?),
+    };
     Ok(BenchMachine {
         kernel: here.kernel,
         processor: here.processor,

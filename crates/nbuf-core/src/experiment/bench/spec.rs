@@ -1,5 +1,7 @@
 //! What `bench` measures: made by hand, from a command line, or read from a file.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,7 +12,7 @@ use super::pair::Design;
 use super::plan::Plan;
 use super::table::{COURSE_BYTES, Test};
 use super::test_files::Prepared;
-use super::{Error, comparisons, model, select};
+use super::{Error, comparisons, history, model, select};
 use crate::experiment::session::Session;
 use crate::sys::input;
 
@@ -31,8 +33,8 @@ pub struct Spec {
     pub is_quick: bool,
     /// Whether rows are all: no comparisons, no lines, and so no noise floor.
     pub only_rows: bool,
-    /// Where the files lie; by default the session's directory for logs where it exists, else
-    /// `/var/tmp`.
+    /// Where the files lie; by default the session's directory for logs where that has more than the history of runs,
+    /// else `/var/tmp`.
     pub directory: Option<PathBuf>,
     /// Bytes of the files, instead of each test's own.
     pub size_bytes: Option<u64>,
@@ -40,6 +42,8 @@ pub struct Spec {
     pub file: Option<PathBuf>,
     /// A slowdown to plant in every sample, in percent, to see whether comparisons find it.
     pub slowdown_percent: f64,
+    /// Whether earlier runs do not count, and this one is not kept for later ones.
+    pub ignores_history: bool,
 }
 
 /// A selection of tests.
@@ -131,9 +135,17 @@ impl Spec {
 
 /// The directory that was asked for, or one on a disc.
 pub(super) fn directory(given: Option<&Path>, session: &Session<'_>) -> PathBuf {
-    let state = session.spool.clone().filter(|path| path.is_dir());
+    let state = session.spool.clone().filter(|path| has_more_than_history(path));
     let kept = Some(PathBuf::from("/var/tmp")).filter(|path| path.is_dir());
     given.map(Path::to_owned).or(state).or(kept).unwrap_or_else(std::env::temp_dir)
+}
+
+/// Whether a directory is there for more than the history of runs: `bench` makes it for that by itself, and must not
+/// go to another disc because it ran before.
+fn has_more_than_history(directory: &Path) -> bool {
+    let is_other = |name: &OsStr| !name.as_bytes().starts_with(history::file::NAME.as_bytes());
+    let mut entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.any(|entry| is_other(&entry.file_name()))
 }
 
 /// A file of the caller's, to be read.
@@ -168,6 +180,17 @@ mod tests {
         assert!(plan.tests.iter().all(|test| test.size_bytes == 1 << 20));
         let json = serde_json::to_string(&spec).unwrap();
         assert_eq!(serde_json::from_str::<Spec>(&json).unwrap(), spec);
+    }
+
+    #[test]
+    fn the_history_of_runs_alone_is_no_reason_to_measure_next_to_it() {
+        let place = tempfile::tempdir().unwrap();
+        let session = Session { spool: Some(place.path().to_owned()), ..Session::new(&()) };
+        for (name, want) in [("bench-history.jsonl", false), ("a.parquet", true)] {
+            std::fs::write(place.path().join(name), "").unwrap();
+            assert_eq!(directory(None, &session) == place.path(), want, "{name}");
+        }
+        assert_eq!(directory(Some(Path::new("/x")), &session), Path::new("/x"));
     }
 
     #[test]

@@ -57,6 +57,11 @@ impl Prepared {
         Ok(Self { file, size_bytes, is_lent: true })
     }
 
+    /// The file itself.
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// What a child opens.
     pub(super) fn path(&self) -> String {
         format!("/proc/self/fd/{}", self.file.as_raw_fd())

@@ -1,6 +1,7 @@
 //! What the experiments on paths and wake-ups report, and its words.
 
 use std::fmt::{self, Display, Formatter};
+use std::io;
 use std::path::Path;
 
 use crate::units::Bytes;
@@ -54,6 +55,11 @@ pub enum PathNotice<'a> {
     WritesWait {
         /// How many.
         writes: u64,
+    },
+    /// The history of runs cannot be read or written, so it is not used.
+    HistoryUnused {
+        /// What the kernel said.
+        cause: &'a io::Error,
     },
     /// A file was not written to its end.
     Abandoned {
@@ -113,6 +119,7 @@ impl Display for PathNotice<'_> {
                 f,
                 "each of {writes} writes waits for the disc, which may take hours; -p says how far it is"
             ),
+            Self::HistoryUnused { cause } => write!(f, "keeps no history of runs: {cause}"),
             Self::Abandoned { path, replaces, is_interrupted } => {
                 let interrupted = if *is_interrupted { "interrupted; " } else { "" };
                 let left = if *replaces { "it is as it was" } else { "it was not made" };

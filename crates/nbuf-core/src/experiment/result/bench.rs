@@ -190,6 +190,9 @@ pub struct BenchRow {
     pub low: f64,
     /// The upper end.
     pub high: f64,
+    /// Earlier runs of this machine that the range rests on, besides this one; 0 where there were too few.
+    #[serde(default)]
+    pub earlier_runs: u64,
     /// The median of an operation.
     pub operation_ns: f64,
     /// Samples taken.

@@ -1,6 +1,7 @@
 //! What a reader of `nbuf bench` must know, and its words.
 
 use std::fmt::{self, Display, Formatter};
+use std::path::PathBuf;
 
 use super::Severity;
 use crate::units::Bytes;
@@ -32,6 +33,16 @@ pub enum BenchWarning {
     },
     /// A neighbour used the core in most of the run.
     SharedCore,
+    /// The history of runs has lines that are no run.
+    HistoryDamaged {
+        /// How many.
+        lines: usize,
+    },
+    /// Something else has the name of the history.
+    HistoryForeign {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
 impl BenchWarning {
@@ -67,6 +78,15 @@ impl Display for BenchWarning {
             Self::SharedCore => f.write_str(
                 "another program or virtual machine used the core in most of the run: rates can be a fifth too low, so \
                  measure again when the machine is quieter",
+            ),
+            Self::HistoryDamaged { lines } => {
+                write!(f, "damaged lines in the history of runs, which do not count: {lines}")
+            }
+            Self::HistoryForeign { path } => write!(
+                f,
+                "{} is no history that this nbuf writes: it stays as it is, and ranges rest on this run alone; \
+                 move it away to keep one",
+                path.display()
             ),
         }
     }

@@ -16,7 +16,8 @@ Examples:
   nbuf bench --compare a.json b.json            # two documents side by side
   nbuf bench advise --pattern '512 B, stride 1 MiB, hot'
 
-Reads and writes unnamed files in --dir, and leaves nothing behind. Needs no privileges. \
+Reads and writes unnamed files in --dir, and leaves nothing there. Keeps the medians of complete runs in \
+~/.local/state/nbuf/bench-history.jsonl, to widen ranges by how far runs differ. Needs no privileges. \
 Excludes and counts samples in which another program had the processor. Compares each row's label \
 with the kernel's counters. Differences below the run's noise floor are not called differences.
 
@@ -60,8 +61,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(super) list: bool,
 
-    /// Directory of the test files, on the disc to measure [default: ~/.local/state/nbuf if it exists,
-    /// else /var/tmp]
+    /// Directory of the test files, on the disc to measure [default: ~/.local/state/nbuf if it has more than the
+    /// history of runs, else /var/tmp]
     #[arg(long, value_name = "DIR")]
     pub(super) dir: Option<PathBuf>,
 
@@ -72,6 +73,10 @@ pub(crate) struct Arguments {
     /// Read this file instead of test files, and never write to it: only rows that read
     #[arg(long, value_name = "FILE", conflicts_with = "dir")]
     pub(super) file: Option<PathBuf>,
+
+    /// Leave earlier runs of this machine out of the ranges, and do not keep this one for later ranges
+    #[arg(long)]
+    pub(super) no_history: bool,
 
     /// Print one JSON document
     #[arg(long)]
@@ -99,8 +104,8 @@ pub(crate) struct Arguments {
 
     /// Compare two documents of --json; measures nothing
     #[arg(long, num_args = 2, value_names = ["A.json", "B.json"],
-        conflicts_with_all = ["tests", "group", "quick", "rows", "list", "dir", "size", "file", "csv", "html",
-            "samples_out"])]
+        conflicts_with_all = ["tests", "group", "quick", "rows", "list", "dir", "size", "file", "no_history",
+            "csv", "html", "samples_out"])]
     pub(super) compare: Option<Vec<PathBuf>>,
 }
 
@@ -116,6 +121,7 @@ impl Arguments {
             size_bytes: self.size,
             file: self.file.clone(),
             slowdown_percent: self.slowdown.unwrap_or(0.0),
+            ignores_history: self.no_history,
         }
     }
 }

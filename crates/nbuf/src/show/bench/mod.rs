@@ -79,12 +79,25 @@ fn machine(document: &BenchDocument) -> Vec<String> {
     if all > 0 {
         lines.push(format!("{clean} of {all} samples of the rows were clean"));
     }
+    lines.extend(history(document));
     lines.extend(floors(document));
     if document.noise_floor.is_none() && document.noise_floor_device.is_none() {
         lines.push("no noise floor was measured, and nothing is compared".to_owned());
     }
     lines.push(format!("took {:.0} s", machine.seconds));
     lines
+}
+
+/// How many runs the ranges rest on.
+fn history(document: &BenchDocument) -> Option<String> {
+    let runs = || document.rows.iter().map(|row| row.earlier_runs);
+    let (least, most) = (runs().min()?, runs().max()?);
+    Some(match (least, most) {
+        (_, 0) => "ranges rest on this run alone: repeat it three times for ranges that cover the next run"
+            .to_owned(),
+        (least, most) if least == most => format!("ranges rest on {most} earlier runs of this machine"),
+        _ => format!("ranges rest on {least} to {most} earlier runs of this machine"),
+    })
 }
 
 /// The noise floors.
@@ -104,4 +117,24 @@ fn floors(document: &BenchDocument) -> Vec<String> {
         ))
     };
     floors.into_iter().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use nbuf::experiment::result::BenchRow;
+
+    use super::*;
+
+    #[test]
+    fn a_report_says_how_many_runs_its_ranges_rest_on() {
+        let said = |runs: &[u64]| {
+            let row = |&earlier_runs: &u64| BenchRow { earlier_runs, ..BenchRow::default() };
+            let rows = runs.iter().map(row).collect();
+            history(&BenchDocument { rows, ..BenchDocument::default() }).unwrap_or_default()
+        };
+        assert_eq!(said(&[]), "");
+        assert!(said(&[0, 0]).starts_with("ranges rest on this run alone: repeat it three times"));
+        assert_eq!(said(&[12, 12]), "ranges rest on 12 earlier runs of this machine");
+        assert_eq!(said(&[0, 7]), "ranges rest on 0 to 7 earlier runs of this machine");
+    }
 }
