@@ -3,12 +3,14 @@
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use nbuf::experiment::result::{RunDocument, RunMeter, RunMeters, RunMetersOf, RunSampleMeter};
+use nbuf::internal::sys::seccomp;
 use support::truth::{in_four_tries, truth};
 use support::{Need, Place, requires};
 
@@ -39,12 +41,23 @@ fn find<'a>(list: &'a [RunMeter], name: &str) -> &'a RunMeter {
     list.iter().find(|meter| meter.name == name).unwrap_or_else(|| panic!("no {name}: {list:?}"))
 }
 
+/// By programs in the kernel, where root may use them, and by perf's events alone.
+fn both_ways(runs: impl Fn() + Sync) {
+    in_four_tries(&runs);
+    // A filter applies to the thread that sets it, and to the processes that it starts.
+    let refused = || {
+        seccomp::refuse(&[libc::SYS_bpf]).unwrap();
+        in_four_tries(&runs);
+    };
+    std::thread::scope(|scope| scope.spawn(refused).join().unwrap());
+}
+
 #[test]
 fn calls_are_counted_and_timed_by_name() {
     let Some(_lock) = requires(&NEEDS) else { return };
     let place = Place::new();
     place.file("file", 4096);
-    in_four_tries(|| {
+    both_ways(|| {
         let (_, of, _) = meters(&place, &["calls", "20000"]);
         let call = find(&of.calls, "getppid");
         assert_eq!(call.count, 20_000);
@@ -65,13 +78,40 @@ fn calls_are_counted_and_timed_by_name() {
     });
 }
 
+/// Counts that depend on the program alone.
+#[test]
+fn programs_and_events_count_the_same() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    for n in 0..50 {
+        place.file(&format!("first{n}"), 4096);
+    }
+    for words in [&["firsts", "50"][..], &["opens", "40", "first1"], &["forks", "20"]] {
+        let counts = Mutex::new(Vec::<BTreeMap<String, u64>>::new());
+        both_ways(|| {
+            let (_, of, _) = meters(&place, words);
+            let kinds = ["path look-up", "first touch of a file", "linker", "process creation"];
+            let is_known = |meter: &&RunMeter| {
+                kinds.contains(&meter.name.as_str()) || meter.step_of.as_deref() == Some("linker")
+            };
+            let all = of.events.iter().filter(is_known).chain(&of.calls);
+            let count = |meter: &RunMeter| (meter.name.clone(), meter.count);
+            let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+            counts.push(all.map(count).collect());
+            // The page faults of a program that starts are not always the same.
+            counts.iter_mut().for_each(|of| of.retain(|name, _| name != "page fault"));
+            assert!(counts.len() == 1 || counts.first() == counts.last(), "{counts:?}");
+        });
+    }
+}
+
 #[test]
 fn faults_are_counted_and_the_steps_of_a_major_one_add_up() {
     let Some(_lock) = requires(&NEEDS) else { return };
     let place = Place::new();
     place.file("file", 400 * 4096);
     fs::File::open(place.path("file")).unwrap().sync_all().unwrap();
-    in_four_tries(|| {
+    both_ways(|| {
         let (none, few, _) = meters(&place, &["touch", "0"]);
         let (all, many, _) = meters(&place, &["touch", "5000"]);
         let minor = |of: &RunMeters| find(&of.events, "minor fault").count;
@@ -103,7 +143,7 @@ fn files_are_touched_first_once() {
     for n in 0..300 {
         place.file(&format!("first{n}"), 4096);
     }
-    in_four_tries(|| {
+    both_ways(|| {
         let touches = |count: &str| {
             let (_, of, waited) = meters(&place, &["firsts", count]);
             (find(&of.events, "first touch of a file").clone(), waited)
@@ -140,7 +180,7 @@ fn the_linker_has_what_comes_before_the_program() {
             |meter: &&RunMeter| meter.name == name && meter.step_of.as_deref() == Some("linker");
         of.events.iter().find(is_it).unwrap().count
     };
-    in_four_tries(|| {
+    both_ways(|| {
         let (_, few, few_faults) = linked("few", &["-fPIE", "-pie", "-DPAGES=1"]);
         let (real, many, many_faults) = linked("many", &["-fPIE", "-pie", "-DPAGES=1000"]);
         let more = step(&many, "page fault") - step(&few, "page fault");
@@ -213,7 +253,7 @@ fn requests_to_a_disc_have_a_queue_and_a_device() {
     let place = Place::new();
     place.file("file", 100 * 4096);
     fs::File::open(place.path("file")).unwrap().sync_all().unwrap();
-    in_four_tries(|| {
+    both_ways(|| {
         let (_, of, waited) = meters(&place, &["direct", "100", "file"]);
         let [queue, device] = ["queue", "device"].map(|part| format!("disc read, {part}"));
         let (queue, device) = (find(&of.events, &queue), find(&of.events, &device));
@@ -228,7 +268,7 @@ fn requests_to_a_disc_have_a_queue_and_a_device() {
 fn processes_are_created_and_wait_for_a_processor() {
     let Some(_lock) = requires(&NEEDS) else { return };
     let place = Place::new();
-    in_four_tries(|| {
+    both_ways(|| {
         let (ran, of, _) = meters(&place, &["forks", "50"]);
         assert_eq!(ran.processes, Some(51));
         let created = find(&of.events, "process creation");

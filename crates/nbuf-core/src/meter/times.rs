@@ -34,6 +34,23 @@ impl Times {
         self.longest = self.longest.max(time);
     }
 
+    /// Times that were counted elsewhere, in the same bins.
+    pub(crate) fn counted(counts: Vec<u64>, sum_ns: u64, [shortest, longest]: [Nanos; 2]) -> Self {
+        let count = counts.iter().sum();
+        let mut counts = counts;
+        counts.resize(BINS, 0);
+        Self { counts, count, sum_ns: sum_ns.into(), shortest, longest }
+    }
+
+    /// All times of another one, too.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(to, count)| *to += count);
+        self.count += other.count;
+        self.sum_ns += other.sum_ns;
+        self.shortest = self.shortest.min(other.shortest);
+        self.longest = self.longest.max(other.longest);
+    }
+
     /// How many there were.
     pub fn count(&self) -> u64 {
         self.count

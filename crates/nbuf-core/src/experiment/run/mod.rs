@@ -94,7 +94,7 @@ fn once(spec: &Spec, session: &Session<'_>, input: Option<OwnedFd>) -> Result<Ru
         ..Command::default()
     };
     let threads = Threads::prepare(spec.meters, spec.profile);
-    let is_plain = !(spec.meters || spec.profile || spec.timeline || spec.per_line);
+    let is_plain = !(spec.by.is_some() || spec.profile || spec.timeline || spec.per_line);
     let has_programs = is_plain && user_of(session) == 0;
     let mut threads = if has_programs { threads.with_programs() } else { threads.with_events() };
     if spec.timeline {

@@ -54,6 +54,8 @@ pub(crate) struct File {
 pub(crate) enum Act {
     /// It entered the system call with this number.
     Enters(u64, Does),
+    /// It is in the system call with this number, since then.
+    IsIn(u64, Does, u64),
     /// It left its system call, with this result.
     Leaves(i64),
     /// It touched an address whose page is not there.
@@ -191,6 +193,7 @@ impl Activity {
                 threads.links_no_more(thread, instruction, true, time_ns, &mut add);
                 threads.enters(thread, call, does, time_ns);
             }
+            Act::IsIn(call, does, since_ns) => threads.is_in(thread, call, does, since_ns),
             Act::Leaves(result) => threads.leaves(thread, result, time_ns, &mut add),
             Act::Faults(address) => {
                 threads.links_no_more(thread, instruction, false, time_ns, &mut add);
@@ -217,6 +220,14 @@ impl Activity {
             Act::Queued(sectors) => requests.queued(sectors, thread, time_ns),
             Act::Issued(sectors) => requests.issued(sectors, time_ns),
             Act::Completed(_) => {}
+        }
+    }
+
+    /// Adds calls with this number that were timed elsewhere, and are in no mark.
+    pub(crate) fn add_calls(&mut self, number: u64, does: Does, times: &Times) {
+        self.times.entry(Kind::Call(number)).or_default().merge(times);
+        if does == Does::LooksUp {
+            self.times.entry(Kind::PathLookup).or_default().merge(times);
         }
     }
 

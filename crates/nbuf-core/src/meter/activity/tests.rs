@@ -269,3 +269,24 @@ fn a_file_is_touched_first_once() {
     }
     assert_eq!(of(&activity.finish(), Kind::FileTouch), (4, 50 + 20 + 30 + 20));
 }
+
+/// Most calls are counted elsewhere. One that turns out to touch a file is taken over in its middle.
+#[test]
+fn calls_that_were_counted_elsewhere_are_added() {
+    let mut activity = begun();
+    activity.take(&mark(900, 7, Act::Faults(0xabc)));
+    activity.take(&mark(1000, 7, Act::IsIn(OPEN, Does::LooksUp, 950)));
+    activity.take(&mark(1000, 7, Act::LooksIn(File { device: 1, inode: 5 })));
+    // The fault goes on.
+    activity.take(&mark(1010, 7, Act::Faulted { address: 0xabc, is_major: false }));
+    activity.take(&mark(1050, 7, Act::Leaves(3)));
+    let mut times = Times::default();
+    times.add(Nanos(30));
+    activity.add_calls(OPEN, Does::LooksUp, &times);
+    let times = activity.finish();
+    assert_eq!(of(&times, Kind::Call(OPEN)), (2, 130));
+    assert_eq!(of(&times, Kind::PathLookup), (2, 130));
+    assert_eq!(of(&times, Kind::MinorFault), (1, 110));
+    assert_eq!(of(&times, Kind::FileTouch), (1, 110));
+    assert_eq!(times[&Kind::Call(OPEN)].longest(), Some(Nanos(100)));
+}

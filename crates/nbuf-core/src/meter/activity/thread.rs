@@ -135,6 +135,13 @@ impl Threads {
         }
     }
 
+    /// It entered a call some time ago. What it began since goes on.
+    pub(super) fn is_in(&mut self, thread: u32, number: u64, does: Does, began_ns: u64) {
+        if let Some(known) = self.threads.get_mut(&thread) {
+            known.call = Some(Call { number, does, began_ns, file: None });
+        }
+    }
+
     /// Whether it is inside of a call that executes a program.
     pub(super) fn is_executing(&self, thread: u32) -> bool {
         let call = self.threads.get(&thread).and_then(|known| known.call);

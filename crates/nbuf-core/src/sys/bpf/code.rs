@@ -54,6 +54,10 @@ pub(crate) const STORE: u8 = 0x7b;
 pub(crate) const JUMP_IF_EQUAL: u8 = 0x15;
 /// Jumps if a register is below this value.
 pub(crate) const JUMP_IF_LESS: u8 = 0xa5;
+/// Jumps if a register is above this value.
+pub(crate) const JUMP_IF_MORE: u8 = 0x25;
+/// Multiplies by a constant.
+pub(crate) const MULTIPLY_NUMBER: u8 = 0x27;
 /// Calls one of the kernel's helpers.
 pub(crate) const CALL: u8 = 0x85;
 /// Ends.

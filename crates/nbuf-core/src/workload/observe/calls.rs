@@ -31,7 +31,7 @@ pub(super) const WAITS: &[(c_long, Meaning)] = &[
 ];
 
 /// Calls that make a process or a thread.
-const CREATE: &[c_long] = &[
+pub(super) const CREATE: &[c_long] = &[
     libc::SYS_clone,
     libc::SYS_clone3,
     #[cfg(target_arch = "x86_64")]
@@ -40,7 +40,7 @@ const CREATE: &[c_long] = &[
     libc::SYS_vfork,
 ];
 
-const EXECUTE: &[c_long] = &[libc::SYS_execve, libc::SYS_execveat];
+pub(super) const EXECUTE: &[c_long] = &[libc::SYS_execve, libc::SYS_execveat];
 
 /// Calls that look up a path, and do little else.
 const LOOK_UP: &[c_long] = &[

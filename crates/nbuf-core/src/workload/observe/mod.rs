@@ -106,10 +106,13 @@ impl Threads {
         }
     }
 
-    /// Uses programs in the kernel, where it takes them. They know no meters, calls and names, and they stay at a
-    /// process that changes its account.
+    /// Uses programs in the kernel, where it takes them. They know no meters of files, processes and threads, no number
+    /// of calls and no names, and they stay at a process that changes its account.
     pub(crate) fn with_programs(mut self) -> Self {
         self.tracepoints.begin_programs();
+        if self.activity.is_some() {
+            self.tracepoints.begin_events();
+        }
         self
     }
 
@@ -145,6 +148,11 @@ impl Threads {
         self.take_all(u64::MAX);
         let reach = self.tracepoints.reach();
         let has_tracepoints = matches!(reach, Reach::Tracepoints);
+        if let Some(activity) = &mut self.activity {
+            for (number, times) in self.tracepoints.timed_calls() {
+                activity.add_calls(number, calls::does(number), &times);
+            }
+        }
         let keyed = self.activity.as_ref().and_then(Activity::keyed).cloned();
         let keys = keyed.zip(self.names.take()).map(|(keyed, names)| names.of(keyed));
         let slices = self.split.slices().map(|slices| slices.finish(self.last_ns));

@@ -110,6 +110,12 @@ impl Layout {
         matches!(self.means, Means::Wakeup | Means::Issue | Means::Complete)
     }
 
+    /// Whether meters need it beside programs, which say the rest.
+    pub(super) fn is_beside_programs(&self) -> bool {
+        use Means::{Complete, Interrupt, Issue, Reclaim, Request, Softirq};
+        matches!(self.means, Interrupt(_) | Softirq(_) | Request | Issue | Complete | Reclaim(_))
+    }
+
     /// What it lets through; nothing for all. Calls whose waits mean nothing of their own are not needed.
     pub(super) fn filter(&self) -> Option<String> {
         let calls = (self.means == Means::Enter).then(|| WAITS.iter())?;

@@ -15,7 +15,7 @@ use crate::sys::perf::{self, Event, FaultEvents, Sampling};
 use crate::sys::ring::Ring;
 use crate::workload::record::machine;
 use early::{Early, Found};
-use with_programs::Coming;
+use with_programs::{Coming, is_life};
 
 /// Room of a ring, and what an ordinary user may lock on every system.
 const RING_BYTES: usize = 2 << 20;
@@ -135,6 +135,9 @@ impl Tracepoints {
         if self.coming.is_some() && self.attach_programs(pid).is_ok() {
             return;
         }
+        if let Some(programs) = self.programs.take() {
+            close_later(programs.into_descriptors());
+        }
         self.clear();
         self.prepare();
         if self.refused.is_none()
@@ -165,14 +168,15 @@ impl Tracepoints {
 
     fn open(&mut self, pid: i32, ring_bytes: usize) -> io::Result<()> {
         let wakeup_bytes = u32::try_from(ring_bytes / 4).unwrap_or(u32::MAX);
-        let says_switches = true;
+        // Programs say who lives and runs.
+        let is_alone = self.programs.is_none();
         let base =
             Sampling { wakeup_bytes, says_task: true, begins_now: true, ..Sampling::default() };
         for processor in machine::processors_online()? {
             let leader = self.events.len();
             let (says_code, says_names) = (self.has_meters, pid > 0);
-            let sampling =
-                Sampling { says_threads: true, says_switches, says_code, says_names, ..base };
+            let (says_threads, says_switches) = (is_alone, is_alone);
+            let sampling = Sampling { says_threads, says_switches, says_code, says_names, ..base };
             let event = perf::open_silent(pid, processor, sampling)?;
             self.rings.push(Ring::map(event.descriptor(), ring_bytes)?);
             self.leaders.push(leader);
@@ -221,8 +225,8 @@ impl Tracepoints {
 
     /// Takes what the rings have, each in order.
     pub(super) fn drain(&mut self, into: &mut Vec<Seen>) {
-        self.programs.iter_mut().for_each(|programs| programs.drain(into));
-        let Self { rings, layouts, lost, faults, fault_rings, .. } = self;
+        self.drain_programs(into);
+        let Self { rings, layouts, lost, faults, fault_rings, programs, .. } = self;
         let is_whole = !layouts.is_empty();
         let identifiers: Vec<[u64; 3]> = faults.iter().map(FaultEvents::identifiers).collect();
         for ring in fault_rings {
@@ -234,7 +238,8 @@ impl Tracepoints {
         for ring in rings {
             ring.drain(|record| {
                 *lost += record.lost();
-                into.extend(decode(layouts, record.kind, record.misc, record.body, is_whole));
+                let seen = decode(layouts, record.kind, record.misc, record.body, is_whole);
+                into.extend(seen.filter(|seen| programs.is_none() || !is_life(seen)));
             });
         }
     }

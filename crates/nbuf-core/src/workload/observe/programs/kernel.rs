@@ -11,6 +11,16 @@ const TYPED: [&str; 4] = [
     "btf_trace_mm_filemap_add_to_page_cache",
 ];
 const STRUCTURES: [&str; 3] = ["task_struct", "folio", "pageflags"];
+/// The same for what times system calls.
+const TIMED: [&str; 5] = [
+    "btf_trace_sys_enter",
+    "btf_trace_sys_exit",
+    "btf_trace_mm_filemap_get_pages",
+    "btf_trace_mm_filemap_fault",
+    "btf_trace_mm_filemap_map_pages",
+];
+const TIMED_STRUCTURES: [&str; 4] = ["mm_struct", "address_space", "inode", "super_block"];
+
 /// Offsets in bytes, as instructions have them, and numbers of types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Kernel {
@@ -20,6 +30,25 @@ pub(super) struct Kernel {
     pub(super) add: u32,
     pub(super) task: Task,
     pub(super) folio: Folio,
+    /// Where it was asked for.
+    pub(super) timed: Option<Timed>,
+}
+
+/// What times system calls, and looks for first touches of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Timed {
+    pub(super) enter: u32,
+    pub(super) leave: u32,
+    pub(super) looks: [u32; 3],
+    /// The memory of a task, and in it the code of its program.
+    pub(super) memory: i16,
+    pub(super) start: i16,
+    pub(super) end: i16,
+    /// From the pages of a file to its inode, its number, its file system, and the device of that.
+    pub(super) host: i16,
+    pub(super) inode: i16,
+    pub(super) block: i16,
+    pub(super) device: i16,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +68,15 @@ pub(super) struct Folio {
 
 impl Kernel {
     /// The kernel that runs, if it describes all that is needed.
-    pub(super) fn described() -> Option<Self> {
+    pub(super) fn described(times_calls: bool) -> Option<Self> {
         let description = Description::open().ok()?;
         let bytes = description.bytes();
-        let wanted = [&TYPED[..], &STRUCTURES].concat();
+        let wanted = wanted(times_calls);
         let early = Btf::parse_until_found(bytes, &wanted);
-        early.and_then(|btf| Self::of(&btf)).or_else(|| Self::of(&Btf::parse(bytes, &wanted)?))
+        let found = early.and_then(|btf| Self::of(&btf));
+        // Members may be behind the last name.
+        let found = found.filter(|found| found.timed.is_some() == times_calls);
+        found.or_else(|| Self::of(&Btf::parse(bytes, &wanted)?))
     }
 
     fn of(btf: &Btf<'_>) -> Option<Self> {
@@ -66,8 +98,34 @@ impl Kernel {
                 order: of("folio", "_folio_order").or_else(|| of("folio", "_flags_1"))?,
                 head: btf.value("pageflags", "PG_head")?.cast_signed(),
             },
+            timed: Timed::of(btf),
         })
     }
+}
+
+impl Timed {
+    fn of(btf: &Btf<'_>) -> Option<Self> {
+        let of = |structure: &str, member: &str| i16::try_from(btf.offset(structure, member)?).ok();
+        let [enter, leave, looks @ ..] = TIMED.map(|name| btf.type_named(name));
+        let [pages, fault, around] = looks;
+        Some(Self {
+            enter: enter?,
+            leave: leave?,
+            looks: [pages?, fault?, around?],
+            memory: of("task_struct", "mm")?,
+            start: of("mm_struct", "start_code")?,
+            end: of("mm_struct", "end_code")?,
+            host: of("address_space", "host")?,
+            inode: of("inode", "i_ino")?,
+            block: of("inode", "i_sb")?,
+            device: of("super_block", "s_dev")?,
+        })
+    }
+}
+
+fn wanted(times_calls: bool) -> Vec<&'static str> {
+    let more: [&[_]; 2] = if times_calls { [&TIMED, &TIMED_STRUCTURES] } else { [&[], &[]] };
+    [&TYPED[..], &STRUCTURES, more[0], more[1]].concat()
 }
 
 #[cfg(test)]
@@ -77,8 +135,11 @@ mod tests {
     #[test]
     fn the_beginning_of_the_description_says_what_all_of_it_says() {
         let Ok(description) = Description::open() else { return };
-        let wanted = [&TYPED[..], &STRUCTURES].concat();
-        let whole = Btf::parse(description.bytes(), &wanted).and_then(|btf| Kernel::of(&btf));
-        assert_eq!(Kernel::described(), whole);
+        for times_calls in [false, true] {
+            let wanted = wanted(times_calls);
+            let whole = Btf::parse(description.bytes(), &wanted).and_then(|btf| Kernel::of(&btf));
+            assert_eq!(Kernel::described(times_calls), whole);
+            assert_eq!(whole.unwrap().timed.is_some(), times_calls);
+        }
     }
 }

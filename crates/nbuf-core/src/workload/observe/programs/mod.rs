@@ -2,15 +2,17 @@
 //!
 //! No event of perf is opened for a task: the first one of a machine makes the kernel wait for all processors, and
 //! each process of the command inherits all of them. Here a task has a mark, and those that it makes get one too.
-//! Nothing is done at a system call: how a thread leaves a processor says which call it waits in. What wakes a thread
+//! Without meters nothing is done at a system call: how a thread leaves a processor says which call it waits in. What wakes a thread
 //! is not said here: programs do not see whether an interrupt is served, and the records of perf do.
 //!
 //! For root alone: the kernel takes perf's events off a program that changes its account, and these it does not. Tried on
 //! Linux 6.18, x86-64. Cost: see docs/run.md.
 
+mod calls;
 mod kernel;
 mod program;
 pub(crate) mod record;
+mod timed;
 
 use std::ffi::CStr;
 use std::io;
@@ -23,6 +25,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::decode::Seen;
 use super::tracepoints::Lookups;
+use crate::meter::times::Times;
 use crate::sys::bpf::Program;
 use crate::sys::bpf::counters::Counters;
 use crate::sys::bpf::stream::Stream;
@@ -30,6 +33,7 @@ use crate::sys::bpf::tracing::{Link, Tracing};
 use crate::sys::bpf::whom::Marks;
 use crate::sys::process;
 use crate::workload::record::machine;
+use calls::Calls;
 use kernel::Kernel;
 use program::{LINE_BYTES, Numbers, Word, Writer};
 
@@ -50,6 +54,8 @@ pub(super) struct Programs {
     counters: Counters,
     lines: usize,
     counts_lookups: bool,
+    /// Where they are timed.
+    calls: Option<Calls>,
     marks: Marks,
     links: Vec<Link>,
     /// Descriptors that are dear to close, too.
@@ -61,7 +67,7 @@ impl Programs {
     ///
     /// # Errors
     /// What is missing: rights, a description of the kernel, or a tracepoint.
-    pub(super) fn attach() -> io::Result<Self> {
+    pub(super) fn attach(times_calls: bool) -> io::Result<Self> {
         let missing = || io::Error::from(io::ErrorKind::Unsupported);
         if !process::is_root() || !machine::is_in_first_pid_namespace() {
             return Err(io::ErrorKind::PermissionDenied.into());
@@ -69,7 +75,8 @@ impl Programs {
         // The first that is refused where programs are.
         let marks = Marks::none()?;
         // Millions of bytes of a description are read while the kernel makes the ring.
-        let describing = Builder::new().name("description".into()).spawn(Kernel::described);
+        let describing =
+            Builder::new().name("description".into()).spawn(move || Kernel::described(times_calls));
         let page = rustix::param::page_size();
         let processors = machine::processors_online()?;
         let highest = processors.iter().copied().max().and_then(|last| usize::try_from(last).ok());
@@ -81,9 +88,10 @@ impl Programs {
         let on_word = EventFlags::IN | EventFlags::ET;
         epoll::add(&ready, stream.descriptor(), EventData::new_u64(0), on_word)?;
         let counters = Counters::zeroes((lines * LINE_BYTES).div_ceil(page))?;
+        let calls = times_calls.then(|| Calls::none(lines)).transpose()?;
         let described = match describing {
             Ok(thread) => thread.join().ok().flatten(),
-            Err(_) => Kernel::described(),
+            Err(_) => Kernel::described(times_calls),
         };
         let kernel = described.ok_or_else(missing)?;
         let number = |value: usize| i32::try_from(value).map_err(|_| missing());
@@ -106,11 +114,15 @@ impl Programs {
             attached.push(Tracing::load(&code.ok_or_else(missing)?, kind)?.attach()?);
         }
         attached.push(Program::load(&writer.request().ok_or_else(missing)?)?.attach(REQUEST)?);
+        if let Some(calls) = &calls {
+            attached.extend(calls.attach(&kernel, writer)?);
+        }
         let looks = looks(&writer);
         let counts_lookups = looks.is_some();
         attached.extend(looks.into_iter().flatten());
         let late = Vec::new();
-        Ok(Self { stream, ready, counters, lines, counts_lookups, marks, links: attached, late })
+        let links = attached;
+        Ok(Self { stream, ready, counters, lines, counts_lookups, calls, marks, links, late })
     }
 
     /// Looks at a task and at all that it makes, from now on.
@@ -144,6 +156,11 @@ impl Programs {
     /// What keeps them running, and what is closed after them.
     pub(super) fn into_descriptors(self) -> Vec<OwnedFd> {
         self.links.into_iter().map(Link::into_descriptor).chain(self.late).collect()
+    }
+
+    /// The times of system calls that no record says.
+    pub(super) fn calls(&self) -> Vec<(u64, Times)> {
+        self.calls.as_ref().map(Calls::times).unwrap_or_default()
     }
 
     /// Pages put into the page cache.
@@ -190,7 +207,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", "read line; sleep 0.05; exit 3"]).stdin(Stdio::piped());
         let mut shell = command.spawn().unwrap();
-        let attached = Programs::attach();
+        let attached = Programs::attach(false);
         if let Ok(programs) = &attached {
             programs.look_at(shell.id().cast_signed()).unwrap();
         }

@@ -13,8 +13,8 @@ use crate::sys::bpf::code::{
     SHIFT_LEFT, SHIFT_LEFT_BY, SHIFT_RIGHT, STORE_HALF, address,
 };
 
-const KTIME_GET_NS: i32 = 5;
-const GET_PROCESSOR: i32 = 8;
+pub(super) const KTIME_GET_NS: i32 = 5;
+pub(super) const GET_PROCESSOR: i32 = 8;
 const RESERVE: i32 = 131;
 const SUBMIT: i32 = 132;
 const QUERY: i32 = 134;
@@ -206,14 +206,14 @@ impl Writer<'_> {
     }
 
     /// The same of the task that runs.
-    fn only_running(&self, program: &mut Assembly) {
+    pub(super) fn only_running(&self, program: &mut Assembly) {
         program.call(GET_TASK);
         program.copy(7, 0);
         self.only_marked(program, "out");
     }
 
     /// Goes on if the task in register 7, with the mark that register 0 points to, or one before it executed.
-    fn counts(&self, program: &mut Assembly, otherwise: &'static str) {
+    pub(super) fn counts(&self, program: &mut Assembly, otherwise: &'static str) {
         program.load(1, 0, 0);
         program.jump_if(JUMP_UNLESS, 1, IS_COMMAND, "counts");
         program.load_half(1, 7, self.kernel.task.flags);
@@ -223,7 +223,13 @@ impl Writer<'_> {
     }
 
     /// Makes room for a record in register 8: time, kind, and the number of the task in register 7.
-    fn begin(&self, program: &mut Assembly, kind: Kind, bytes: i32, otherwise: &'static str) {
+    pub(super) fn begin(
+        &self,
+        program: &mut Assembly,
+        kind: Kind,
+        bytes: i32,
+        otherwise: &'static str,
+    ) {
         program.map(1, self.numbers.stream);
         program.set(2, bytes);
         program.set(3, 0);
@@ -239,7 +245,7 @@ impl Writer<'_> {
     }
 
     /// Hands the record in register 8 over, and wakes the reader of a ring that fills.
-    fn submit(&self, program: &mut Assembly, here: &'static str) {
+    pub(super) fn submit(&self, program: &mut Assembly, here: &'static str) {
         program.map(1, self.numbers.stream);
         program.set(2, 0);
         program.call(QUERY);
@@ -251,7 +257,7 @@ impl Writer<'_> {
         program.call(SUBMIT);
     }
 
-    fn count_lost(&self, program: &mut Assembly) {
+    pub(super) fn count_lost(&self, program: &mut Assembly) {
         program.set(9, 1);
         self.count(program, Word::Lost);
     }

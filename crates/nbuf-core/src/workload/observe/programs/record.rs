@@ -2,13 +2,18 @@
 //!
 //! A record has time, kind and thread; what follows is by its kind. Pure; never panics on whatever is handed over.
 
-use super::super::calls::WAITS;
+use super::super::calls::{self, WAITS};
 use super::super::decode::{Seen, long, place, word};
+use crate::meter::activity::{Act, File, Mark};
 use crate::meter::split::{Event, Leaving, Place, State, What};
 use crate::sys::architecture::registers;
 
 /// Bytes of a record with registers.
 pub(super) const LONG_BYTES: i32 = 80;
+/// Bytes of a record of a file.
+pub(super) const FILE_BYTES: i32 = 48;
+/// Bytes of a record of a call.
+pub(super) const CALL_BYTES: i32 = 32;
 /// Bytes of any other.
 pub(super) const SHORT_BYTES: i32 = 24;
 
@@ -20,7 +25,21 @@ pub(super) enum Kind {
     Born = 3,
     Died = 4,
     Requests = 5,
+    Enters = 6,
+    Leaves = 7,
+    Looks = 8,
 }
+
+const KINDS: [Kind; 8] = [
+    Kind::In,
+    Kind::Out,
+    Kind::Born,
+    Kind::Died,
+    Kind::Requests,
+    Kind::Enters,
+    Kind::Leaves,
+    Kind::Looks,
+];
 
 /// `PF_KTHREAD` and `PF_USER_WORKER`: a task without a program.
 const HAS_NO_PROGRAM: u32 = 0x0020_0000 | 0x4000;
@@ -34,8 +53,8 @@ pub(crate) fn decode(record: &[u8], into: &mut Vec<Seen>) {
 fn read(record: &[u8], into: &mut Vec<Seen>) -> Option<()> {
     let (time_ns, kind, thread) = (long(record, 0)?, word(record, 8)?, word(record, 12)?);
     let of = |what| Event { time_ns, thread, what };
-    let kinds = [Kind::In, Kind::Out, Kind::Born, Kind::Died, Kind::Requests];
-    let kind = kinds.into_iter().find(|&known| known as u32 == kind)?;
+    let kind = KINDS.into_iter().find(|&known| known as u32 == kind)?;
+    let mark = |instruction, act| Seen::Mark(Mark { time_ns, thread, instruction, act });
     let mut push = |what| into.push(Seen::Thread(of(what)));
     match kind {
         Kind::In => push(What::In),
@@ -44,6 +63,19 @@ fn read(record: &[u8], into: &mut Vec<Seen>) -> Option<()> {
         Kind::Born => {
             let (parent, process) = (word(record, 16)?, word(record, 20)?);
             into.push(Seen::Born { event: of(What::Born), parent, is_process: process == thread });
+        }
+        Kind::Enters => {
+            let (call, instruction) = (long(record, 16)?, long(record, 24)?);
+            into.push(mark(instruction, Act::Enters(call, calls::does(call))));
+        }
+        Kind::Leaves => into.push(mark(0, Act::Leaves(long(record, 16)?.cast_signed()))),
+        Kind::Looks => {
+            let (device, inode) = (u32::try_from(long(record, 16)?).ok()?, long(record, 24)?);
+            let (since_ns, call) = (long(record, 32)?, long(record, 40)?);
+            if since_ns > 0 {
+                into.push(mark(0, Act::IsIn(call, calls::does(call), since_ns)));
+            }
+            into.push(mark(0, Act::LooksIn(File { device, inode })));
         }
         Kind::Out => {
             let flags = word(record, 20)?;
@@ -138,8 +170,28 @@ mod tests {
         let event = Event { time_ns: 99, thread: 11, what: What::Born };
         let born = |is_process| Seen::Born { event, parent: 10, is_process };
         assert_eq!(seen, [born(true), born(false)]);
-        for kind in [0, 6, u32::MAX] {
+        for kind in [0, 9, u32::MAX] {
             assert!(whats(&record(kind, &[0; 8])).is_empty());
+        }
+    }
+
+    #[test]
+    fn calls_and_looks_are_marks() {
+        let mark =
+            |instruction, act| Seen::Mark(Mark { time_ns: 99, thread: 11, instruction, act });
+        let number = libc::SYS_execve.cast_unsigned();
+        let file = Act::LooksIn(File { device: 3, inode: 5 });
+        let is_in = Act::IsIn(number, calls::does(number), 90);
+        let no_result = (-2_i64).cast_unsigned();
+        for (kind, words, want) in [
+            (6, &[number, 7][..], vec![mark(7, Act::Enters(number, calls::does(number)))]),
+            (7, &[no_result], vec![mark(0, Act::Leaves(-2))]),
+            (8, &[3, 5, 90, number], vec![mark(0, is_in), mark(0, file)]),
+            (8, &[3, 5, 0, number], vec![mark(0, file)]),
+        ] {
+            let mut seen = Vec::new();
+            decode(&record(kind, words), &mut seen);
+            assert_eq!(seen, want);
         }
     }
 

@@ -5,9 +5,12 @@
 use std::io;
 use std::thread::{Builder, JoinHandle};
 
+use super::super::decode::Seen;
 use super::super::programs::Programs;
 use super::super::sources::{Layout, WAKEUP};
 use super::Tracepoints;
+use crate::meter::split::What;
+use crate::meter::times::Times;
 use crate::sys::linger::close_later;
 use crate::sys::perf::{self, Event, Sampling};
 use crate::sys::ring::Ring;
@@ -67,10 +70,10 @@ impl Wakeups {
 impl Attached {
     /// The kernel checks programs and opens events on two processors at once. A detached tracefs is closed later: the
     /// kernel waits for all processors before one goes.
-    fn attach() -> io::Result<Self> {
+    fn attach(times_calls: bool) -> io::Result<Self> {
         std::thread::scope(|scope| {
             let wakeups = Builder::new().spawn_scoped(scope, Wakeups::sample)?;
-            let programs = Programs::attach();
+            let programs = Programs::attach(times_calls);
             let wakeups = wakeups.join().map_err(|_| io::ErrorKind::Other)??;
             let mut programs = match programs {
                 Ok(programs) => programs,
@@ -87,9 +90,13 @@ impl Attached {
 }
 
 impl Tracepoints {
-    /// Programs will be used, for root and without meters. They are attached from now on, before there is a task.
+    /// Programs will be used, for root. They are attached from now on, before there is a task.
     pub(in super::super) fn begin_programs(&mut self) {
-        self.coming = Builder::new().name("programs".into()).spawn(Attached::attach).ok();
+        let times_calls = self.has_meters;
+        self.coming = Builder::new()
+            .name("programs".into())
+            .spawn(move || Attached::attach(times_calls))
+            .ok();
     }
 
     /// Looks at a task by them.
@@ -97,7 +104,39 @@ impl Tracepoints {
         let attached = self.arrived().ok_or(io::ErrorKind::Unsupported)?;
         attached.programs.look_at(pid)?;
         self.keep(attached);
+        if self.has_meters { self.open_beside(pid) } else { Ok(()) }
+    }
+
+    /// Opens the events that meters need, and programs do not say.
+    fn open_beside(&mut self, pid: i32) -> io::Result<()> {
+        let known = std::mem::take(&mut self.layouts);
+        self.prepare();
+        if self.refused.is_some() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        self.counted.clear();
+        self.layouts.retain(|layout| layout.is_beside_programs());
+        // No record of a call is in them.
+        self.open(pid, super::RING_BYTES)?;
+        self.layouts.extend(known);
         Ok(())
+    }
+
+    /// What programs say. They know of reclaim as a thread leaves a processor alone: with meters, events say more.
+    pub(super) fn drain_programs(&mut self, into: &mut Vec<Seen>) {
+        let Some(programs) = &mut self.programs else { return };
+        let from = into.len();
+        programs.drain(into);
+        if self.has_meters {
+            let is_reclaim = |seen: &Seen| matches!(seen, Seen::Thread(event) if matches!(event.what, What::Reclaims(_)));
+            let new = into.split_off(from);
+            into.extend(new.into_iter().filter(|seen| !is_reclaim(seen)));
+        }
+    }
+
+    /// The times of system calls that no record says.
+    pub(in super::super) fn timed_calls(&self) -> Vec<(u64, Times)> {
+        self.programs.as_ref().map(Programs::calls).unwrap_or_default()
     }
 
     /// Keeps those that no task was given to, to close them with all else.
@@ -125,5 +164,14 @@ impl Tracepoints {
     /// Pages put into the page cache that no record says.
     pub(in super::super) fn fills(&self) -> u64 {
         self.programs.as_ref().map_or(0, Programs::fills)
+    }
+}
+
+/// Whether a thread begins or ends, which programs say, too. The kernel adds these records to those of names and of code.
+pub(super) fn is_life(seen: &Seen) -> bool {
+    match seen {
+        Seen::Born { .. } => true,
+        Seen::Thread(event) => event.what == What::Died,
+        _ => false,
     }
 }
