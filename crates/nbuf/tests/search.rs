@@ -154,13 +154,19 @@ fn the_page_and_the_picture_show_the_runs_that_found_the_size() {
     let Some(_lock) = requires_shared(&needs) else { return };
     let place = Place::new();
     place.file("mapped", 16 * FILE_MIB);
-    let sized = size(&place, &["--html", "p.html", "--svg", "p.svg"], &mapped(2, 1));
-    assert_eq!(sized.status, 0, "{sized:?}");
-    let page = std::fs::read_to_string(place.path("p.html")).unwrap();
+    // Other programs on the machine may change what runs fill, so that no number is proved in eight runs.
+    let proved = (0..3).find(|number| {
+        let (page, picture) = (format!("{number}.html"), format!("{number}.svg"));
+        let sized = size(&place, &["--html", &page, "--svg", &picture], &mapped(2, 1));
+        assert!([0, 4].contains(&sized.status), "{sized:?}");
+        sized.status == 0
+    });
+    let number = proved.expect("a number is proved in one of three tries");
+    let page = std::fs::read_to_string(place.path(&format!("{number}.html"))).unwrap();
     assert!(page.contains("Measured.") && page.contains("Runs that found the size"), "{page}");
     assert!(!page.contains("nothing on this page is proved"), "{page}");
     assert!(page.contains("measured, enough"), "{page}");
-    let picture = std::fs::read_to_string(place.path("p.svg")).unwrap();
+    let picture = std::fs::read_to_string(place.path(&format!("{number}.svg"))).unwrap();
     assert!(picture.contains("measured, enough"), "{picture}");
 }
 

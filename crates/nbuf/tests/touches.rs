@@ -75,8 +75,8 @@ fn what_is_touched_again_is_seen_and_what_is_not_is_not() {
     for case in ["here", "child", "born"] {
         let Some((trace, looks)) = recorded(&place, &[case], &path) else { return };
         let touches = touches(&trace, &path);
-        // Two seconds have nine looks; on a busy machine fewer.
-        let hot = (0..32).filter_map(|page| touches.get(&page)).filter(|&&times| times >= 3);
+        // Two seconds have nine looks; on a busy machine fewer, and not every look sees each page.
+        let hot = (0..32).filter_map(|page| touches.get(&page)).filter(|&&times| times >= 2);
         assert_eq!(hot.count(), 32, "{case}: {looks:?} {touches:?}");
         // The last loop is in one interval with what touches all, in the worst case.
         let cold = touches.iter().filter(|&(&page, &times)| page >= 32 && times > 1);
