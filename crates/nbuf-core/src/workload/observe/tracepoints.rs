@@ -176,7 +176,7 @@ impl Tracepoints {
             let leader = self.events.len();
             let (says_code, says_names) = (self.has_meters, pid > 0);
             let (says_threads, says_switches) = (is_alone, is_alone);
-            let sampling = Sampling { says_threads, says_switches, says_code, says_names, ..base };
+            let sampling = Sampling { says_threads, says_names, says_switches, says_code, ..base };
             let event = perf::open_silent(pid, processor, sampling)?;
             self.rings.push(Ring::map(event.descriptor(), ring_bytes)?);
             self.leaders.push(leader);

@@ -117,9 +117,9 @@ impl Programs {
         if let Some(calls) = &calls {
             attached.extend(calls.attach(&kernel, writer)?);
         }
-        let looks = looks(&writer);
-        let counts_lookups = looks.is_some();
-        attached.extend(looks.into_iter().flatten());
+        let lookups = looks(&writer);
+        let counts_lookups = lookups.is_some();
+        attached.extend(lookups.into_iter().flatten());
         let late = Vec::new();
         let links = attached;
         Ok(Self { stream, ready, counters, lines, counts_lookups, calls, marks, links, late })
