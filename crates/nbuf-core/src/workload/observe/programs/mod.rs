@@ -120,9 +120,17 @@ impl Programs {
         let lookups = looks(&writer);
         let counts_lookups = lookups.is_some();
         attached.extend(lookups.into_iter().flatten());
-        let late = Vec::new();
-        let links = attached;
-        Ok(Self { stream, ready, counters, lines, counts_lookups, calls, marks, links, late })
+        Ok(Self {
+            stream,
+            ready,
+            counters,
+            lines,
+            counts_lookups,
+            calls,
+            marks,
+            links: attached,
+            late: Vec::new(),
+        })
     }
 
     /// Looks at a task and at all that it makes, from now on.
