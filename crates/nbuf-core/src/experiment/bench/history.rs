@@ -42,7 +42,7 @@ pub(super) struct Conditions {
     pub c_library: String,
     pub processor: String,
     pub processors: u32,
-    /// Of the test files, or of the file of `--file`.
+    /// The file system of the test files, or of the file of `--file`.
     pub filesystem: String,
     pub readahead_bytes: u64,
     pub scheduler: String,

@@ -110,8 +110,8 @@ impl Layout {
         matches!(self.means, Means::Wakeup | Means::Issue | Means::Complete)
     }
 
-    /// Whether meters need it beside programs, which say the rest.
-    pub(super) fn is_beside_programs(&self) -> bool {
+    /// Whether meters need it next to programs, which say the rest.
+    pub(super) fn is_next_to_programs(&self) -> bool {
         use Means::{Complete, Interrupt, Issue, Reclaim, Request, Softirq};
         matches!(self.means, Interrupt(_) | Softirq(_) | Request | Issue | Complete | Reclaim(_))
     }

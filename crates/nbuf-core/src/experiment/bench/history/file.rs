@@ -27,7 +27,7 @@ use crate::sys::publish::{Readers, Unfinished};
 pub(in super::super) const NAME: &str = "bench-history.jsonl";
 /// A history is shorter: a line of all rows has 4 KiB.
 const BYTES_MAX: u64 = 8 << 20;
-/// How often the lock is tried, and how long the pause between is: a second in all. Whoever holds it writes one file.
+/// How often the lock is tried, and how long the pause between is: a second in all. Its holder writes one file.
 const LOCK_TRIES: u32 = 100;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 

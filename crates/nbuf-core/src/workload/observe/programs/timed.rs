@@ -159,7 +159,7 @@ impl TimedWriter<'_> {
         program.on_stack(3, -24);
         program.set(4, NEW);
         program.call(UPDATE);
-        // Of a full set each look is written: its reader knows the files.
+        // If the set is full, each look is written: the reader knows the files.
         program.jump_if(JUMP_IF_EQUAL, 0, -libc::EEXIST, "out");
         self.writer.begin(&mut program, Kind::Looks, FILE_BYTES, "lost");
         program.load(1, STACK, -16);

@@ -115,7 +115,7 @@ impl Tracepoints {
             return Err(io::ErrorKind::Unsupported.into());
         }
         self.counted.clear();
-        self.layouts.retain(Layout::is_beside_programs);
+        self.layouts.retain(Layout::is_next_to_programs);
         // No record of a call is in them.
         self.open(pid, super::RING_BYTES)?;
         self.layouts.extend(known);
