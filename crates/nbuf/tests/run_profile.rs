@@ -135,7 +135,7 @@ fn faults_are_counted_by_code_and_by_file() {
 fn lost_records_are_said() {
     let Some(_lock) = requires(&NEEDS) else { return };
     let mut nbuf = Command::new(NBUF);
-    nbuf.args(["run", "--profile", "--json", "--"]).arg(truth()).args(["flood", "2"]);
+    nbuf.args(["run", "--profile", "--json", "--"]).arg(truth()).args(["flood", "3"]);
     nbuf.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = nbuf.spawn().unwrap();
     let mut error = BufReader::new(child.stderr.take().unwrap());
@@ -144,7 +144,7 @@ fn lost_records_are_said() {
     assert_eq!(line, "flooding\n");
     let pid = i32::try_from(child.id()).unwrap();
     signal(pid, libc::SIGSTOP).unwrap();
-    std::thread::sleep(Duration::from_secs(1));
+    std::thread::sleep(Duration::from_secs(2));
     signal(pid, libc::SIGCONT).unwrap();
     let output = child.wait_with_output().unwrap();
     let ran: RunDocument = serde_json::from_slice(&output.stdout).unwrap();
