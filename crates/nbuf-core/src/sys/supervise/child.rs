@@ -124,7 +124,8 @@ impl<'a> Prepared<'a> {
                             libc::write(gate, (&raw const word).cast(), 1);
                             libc::close(gate);
                             gate = -1;
-                            end_at = self.plan.deadline_ms.map(|ms| milliseconds().saturating_add(ms));
+                            end_at =
+                                self.plan.deadline_ms.map(|ms| milliseconds().saturating_add(ms));
                         }
                         b'e' if got == 1 && kill_at.is_none() => {
                             kill_at = Some(milliseconds() + GRACE_MS);
